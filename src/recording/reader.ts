@@ -1,0 +1,143 @@
+/**
+ * Reads a recording back, whole, cut or damaged: gives what it can and says what is missing.
+ */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import {
+  RECORDING_SCHEMA,
+  recordSchema,
+  type ArmEndRecord,
+  type ArmRecord,
+  type BuildRecord,
+  type EndRecord,
+  type FloodRecord,
+  type HeaderRecord,
+  type NoticeRecord,
+  type OpRecord,
+  type PhaseRecord,
+  type RecordingRecord,
+  type SampleRecord,
+  type TargetRecord,
+} from './schema.ts';
+
+/** Everything recorded about one arm. */
+export interface ArmEvents {
+  readonly arm: ArmRecord;
+  readonly ops: OpRecord[];
+  readonly floods: FloodRecord[];
+  readonly samples: SampleRecord[];
+  readonly phases: PhaseRecord[];
+  readonly targets: TargetRecord[];
+  end: ArmEndRecord | null;
+}
+
+export interface Recording {
+  readonly header: HeaderRecord;
+  readonly builds: BuildRecord[];
+  readonly arms: ArmEvents[];
+  readonly notices: NoticeRecord[];
+  /** The last line, or null where the recording was cut. */
+  end: EndRecord | null;
+  /** Sentences about lines that could not be read. */
+  readonly damage: string[];
+}
+
+/** The file is no recording at all, or one of another version. Exit code 2. */
+export class UnreadableRecording extends Error {
+  override name = 'UnreadableRecording';
+}
+
+/** @throws UnreadableRecording with one sentence. */
+export async function readRecording(path: string): Promise<Recording> {
+  const lines = createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity });
+  try {
+    return await assemble(lines, path);
+  } catch (error) {
+    if (error instanceof UnreadableRecording) throw error;
+    throw new UnreadableRecording(`cannot read the recording ${path}: ${(error as Error).message}`);
+  }
+}
+
+/** Puts lines together to a recording; lines may come from anywhere. */
+export async function assemble(
+  lines: AsyncIterable<string> | Iterable<string>,
+  path = 'recording',
+): Promise<Recording> {
+  let recording: Recording | null = null;
+  const arms = new Map<string, ArmEvents>();
+  let number = 0;
+  for await (const line of lines) {
+    number++;
+    if (line.trim() === '') continue;
+    const record = parse(line);
+    if (!recording) {
+      recording = begin(record, line, path);
+      continue;
+    }
+    if (typeof record === 'string') recording.damage.push(`line ${number} ${record}`);
+    else if (!add(recording, arms, record)) recording.damage.push(`line ${number} speaks of an unknown arm`);
+  }
+  if (!recording) throw new UnreadableRecording(`${path} is empty: it is no recording.`);
+  return recording;
+}
+
+function parse(line: string): RecordingRecord | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return 'is cut or no JSON';
+  }
+  const parsed = recordSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  return `is no record of this version (${parsed.error.issues[0]?.path.join('.') ?? ''}: ${parsed.error.issues[0]?.message ?? ''})`;
+}
+
+function begin(record: RecordingRecord | string, line: string, path: string): Recording {
+  if (typeof record !== 'string' && record.type === 'header')
+    return { header: record, builds: [], arms: [], notices: [], end: null, damage: [] };
+  const version = /"schema":"(mcp-retention\/recording\/[^"]+)"/.exec(line)?.[1];
+  throw new UnreadableRecording(
+    version && version !== RECORDING_SCHEMA
+      ? `${path} is a recording of another version (${version}); this release reads ${RECORDING_SCHEMA}.`
+      : `${path} is no recording: its first line is not a header.`,
+  );
+}
+
+function add(recording: Recording, arms: Map<string, ArmEvents>, record: RecordingRecord): boolean {
+  switch (record.type) {
+    case 'header':
+      recording.damage.push('a second header was passed over');
+      return true;
+    case 'build':
+      recording.builds.push(record);
+      return true;
+    case 'notice':
+      recording.notices.push(record);
+      return true;
+    case 'end':
+      recording.end = record;
+      return true;
+    case 'arm': {
+      const events = { arm: record, ops: [], floods: [], samples: [], phases: [], targets: [], end: null };
+      arms.set(record.arm, events);
+      recording.arms.push(events);
+      return true;
+    }
+    default:
+      return addToArm(arms.get(record.arm), record);
+  }
+}
+
+type OfArm = OpRecord | FloodRecord | SampleRecord | PhaseRecord | TargetRecord | ArmEndRecord;
+
+function addToArm(events: ArmEvents | undefined, record: OfArm): boolean {
+  if (!events) return false;
+  if (record.type === 'op') events.ops.push(record);
+  else if (record.type === 'sample') events.samples.push(record);
+  else if (record.type === 'phase') events.phases.push(record);
+  else if (record.type === 'flood') events.floods.push(record);
+  else if (record.type === 'target') events.targets.push(record);
+  else events.end = record;
+  return true;
+}
