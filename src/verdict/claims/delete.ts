@@ -1,0 +1,116 @@
+import type { OpRecord } from '../../recording/schema.ts';
+import { defineClaim } from '../claim.ts';
+import type { Evidence } from '../evidence.ts';
+import { unmeasured, type Finding } from '../finding.ts';
+import { judgeRetained, judgeSteps, kindOfKept } from './shared.ts';
+
+const isClientError = (op: OpRecord): boolean =>
+  op.outcome === 'refused' && op.status !== undefined && op.status >= 400 && op.status < 500;
+
+/** DELETE may be declined with 405 (Streamable HTTP, session management): then the rest cannot be asked. */
+function declined(evidence: Evidence): Finding | null {
+  const deletes = evidence.ops('delete');
+  if (deletes.length === 0 || !deletes.every((op) => op.status === 405)) return null;
+  return unmeasured('The server declines DELETE (405): there are no deleted sessions to look at.');
+}
+
+export const deleteAccepted = defineClaim('delete.accepted', {
+  says: 'DELETE of a live session is answered with success.',
+  needs: [],
+  judge: (evidence) =>
+    judgeSteps(evidence, evidence.ops('delete'), (op) => op.outcome === 'ok', {
+      expected: '2xx',
+      noun: 'DELETEs',
+      missing: 'No DELETE was sent',
+      reason: (bad) =>
+        bad.every((op) => op.status === 405)
+          ? 'The server declines DELETE (405). The specification allows it; sessions then end by expiry alone.'
+          : 'The server did not accept the DELETE of live sessions.',
+    }),
+});
+
+export const deleteDeregisters = defineClaim('delete.deregisters', {
+  says: 'A deleted session leaves the registry.',
+  needs: ['probe'],
+  judge: (evidence) => {
+    const load = evidence.settled('settle');
+    const after = evidence.settled('settle-after');
+    // The later count sees sessions that were deleted twice or reopened; the earlier one gives the plain number.
+    const count = load && load.retentionDrift > 0 ? load : (after ?? load);
+    const until = count?.t ?? 0;
+    const deleted = evidence.ops('delete').filter((op) => op.outcome === 'ok' && op.t <= until).length;
+    return (
+      declined(evidence) ??
+      judgeRetained(
+        evidence,
+        count,
+        deleted,
+        'deleted sessions',
+        (kept, remnants) =>
+          `DELETE ends the session and keeps ${kept} registry entries, ${kindOfKept(kept, remnants)}.`,
+      )
+    );
+  },
+});
+
+const reused = (evidence: Evidence, ...methods: string[]): OpRecord[] =>
+  evidence.ops('reuse').filter((op) => methods.includes(op.kind ?? ''));
+
+export const deleteIdRefused = defineClaim('delete.id-refused', {
+  says: 'The id of a deleted session is refused, for POST and GET.',
+  needs: [],
+  judge: (evidence) =>
+    declined(evidence) ??
+    judgeSteps(evidence, reused(evidence, 'POST', 'GET'), isClientError, {
+      expected: '404 (or another 4xx)',
+      noun: 'requests with a deleted id',
+      missing: 'No deleted id was used again',
+      reason: () => 'The id of a deleted session can still do work.',
+    }),
+});
+
+export const deleteRepeatSettles = defineClaim('delete.repeat-settles', {
+  says: 'A second DELETE is answered, and not with a server error.',
+  needs: [],
+  judge: (evidence) =>
+    declined(evidence) ??
+    judgeSteps(evidence, reused(evidence, 'DELETE'), (op) => op.outcome === 'ok' || isClientError(op), {
+      expected: '404, another 4xx, or 2xx',
+      noun: 'second DELETEs',
+      missing: 'No DELETE was repeated',
+      reason: () => 'A repeated DELETE makes the server fail.',
+    }),
+});
+
+export const deleteReopens = defineClaim('delete.reopens', {
+  says: 'After DELETE the same client can open a new session.',
+  needs: [],
+  judge: (evidence) =>
+    declined(evidence) ??
+    judgeSteps(
+      evidence,
+      evidence.ops('open', 'after').filter((op) => op.session.endsWith('/2')),
+      (op) => op.outcome === 'ok',
+      {
+        expected: '200 with a new id',
+        noun: 'openings after DELETE',
+        missing: 'No session was opened after DELETE',
+        reason: () => 'A client that has deleted its session is refused a new one.',
+      },
+    ),
+});
+
+export const deleteExpiryReclaimed = defineClaim('delete-expiry.reclaimed', {
+  says: 'With an idle timeout, nothing of a deleted session is left after it.',
+  needs: ['probe'],
+  judge: (evidence) =>
+    declined(evidence) ??
+    judgeRetained(
+      evidence,
+      evidence.settled('expiry'),
+      evidence.ledger.deleted,
+      'deleted sessions',
+      (kept, remnants) =>
+        `Idle expiry does not reclaim deleted sessions: ${kept} entries stay, ${kindOfKept(kept, remnants)}.`,
+    ),
+});

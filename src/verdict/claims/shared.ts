@@ -1,0 +1,82 @@
+import type { OpRecord } from '../../recording/schema.ts';
+import type { Count, Evidence } from '../evidence.ts';
+import { fail, of, pass, unmeasured, type Finding } from '../finding.ts';
+
+/** The answers that were given, as `404 × 18, 200 × 2`: what people look at first. */
+export function answers(ops: readonly OpRecord[]): string {
+  const tally = new Map<string, number>();
+  for (const op of ops) {
+    const name =
+      op.status === undefined ? op.outcome : `${op.status}${op.code === undefined ? '' : ` ${op.code}`}`;
+    tally.set(name, (tally.get(name) ?? 0) + 1);
+  }
+  return [...tally].map(([name, count]) => `${name} × ${count}`).join(', ') || 'nothing was sent';
+}
+
+/** Why evidence is missing: the arm was cut, the target died, or nothing came to it. */
+export function missing(evidence: Evidence, what: string): Finding {
+  const why = evidence.cut ?? evidence.death?.reason;
+  return unmeasured(why ? `${what}: ${why}` : `${what}.`);
+}
+
+interface Judgement {
+  readonly expected: string;
+  readonly noun: string;
+  readonly missing: string;
+  readonly reason: (bad: readonly OpRecord[]) => string;
+}
+
+/**
+ * Judges steps one by one: any bad one fails the claim; broken ones (uncertain) leave it unmeasured unless a
+ * bad one decides; none at all is missing evidence.
+ */
+export function judgeSteps(
+  evidence: Evidence,
+  ops: readonly OpRecord[],
+  good: (op: OpRecord) => boolean,
+  say: Judgement,
+): Finding {
+  const told = ops.filter((op) => op.outcome === 'ok' || op.outcome === 'refused');
+  const bad = told.filter((op) => !good(op));
+  if (bad.length > 0)
+    return fail(
+      say.expected,
+      `${of(bad.length, told.length, say.noun)} not so: ${answers(bad)}`,
+      say.reason(bad),
+    );
+  const broken = ops.filter((op) => op.outcome === 'broken');
+  if (broken.length > 0)
+    return unmeasured(
+      `${of(broken.length, ops.length, say.noun)} got no answer (${broken[0]?.note ?? 'the connection broke'}).`,
+    );
+  if (told.length === 0) return missing(evidence, say.missing);
+  return pass(say.expected, `${told.length} ${say.noun}: ${answers(told)}`);
+}
+
+/** Judges a settled count: the registry may not hold more than expected. */
+export function judgeRetained(
+  evidence: Evidence,
+  count: Count | null,
+  played: number,
+  noun: string,
+  reason: (retained: number, remnants: number) => string,
+): Finding {
+  if (evidence.unsupportedSamples > 0 && !count)
+    return unmeasured('The probe does not know this SDK: its registry cannot be counted.');
+  if (!count) return missing(evidence, 'No settled count was taken');
+  const expected = `${count.expected.max} registered`;
+  const { retentionDrift: drift, registered, remnants } = count;
+  if (drift <= 0) return pass(expected, `${registered} registered`);
+  return fail(
+    expected,
+    `${registered} registered (${of(drift, played, noun)} kept)`,
+    reason(drift, remnants),
+  );
+}
+
+/** `, all of them remnants of ended transports` and the like. */
+export function kindOfKept(kept: number, remnants: number): string {
+  if (remnants === 0) return 'live entries';
+  if (remnants >= kept) return 'all of them remnants whose transport has ended';
+  return `${remnants} of them remnants whose transport has ended`;
+}

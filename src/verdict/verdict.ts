@@ -1,0 +1,162 @@
+/**
+ * The verdict: a pure function of the recording, so that it is the same live and offline.
+ */
+import { CASES } from '../cases/index.ts';
+import type { ArmEvents, Recording } from '../recording/reader.ts';
+import type { BuildRecord } from '../recording/schema.ts';
+import { claimOf, CLAIMS } from './claims/index.ts';
+import { evidenceOf, type Count, type Evidence } from './evidence.ts';
+import { unmeasured, type Finding } from './finding.ts';
+import { memoryOf } from './memory.ts';
+import { REPORT_SCHEMA, type BuildReport, type CaseReport, type ClaimReport, type Report } from './schema.ts';
+
+export function verdict(recording: Recording): Report {
+  const { header } = recording;
+  const builds = recording.builds.map((build) => buildReport(build, recording));
+  return {
+    schema: REPORT_SCHEMA,
+    tool: header.tool,
+    host: header.host,
+    startedAt: header.startedAt,
+    complete: recording.end?.reason === 'complete' && recording.damage.length === 0,
+    notices: noticesOf(recording),
+    builds,
+    comparison: null,
+    verdict: overall(recording, builds),
+  };
+}
+
+/** A failed claim decides; else anything promised and not measured leaves the run undecided. */
+function overall(recording: Recording, builds: readonly BuildReport[]): Report['verdict'] {
+  const cases = builds.flatMap((build) => build.cases);
+  const promised = cases.flatMap((c) => c.claims).filter((claim) => claim.promised);
+  if (promised.some((claim) => claim.status === 'fail')) return 'fail';
+  const whole = recording.end?.reason === 'complete' && recording.damage.length === 0;
+  if (!whole || promised.length === 0) return 'inconclusive';
+  return promised.some((claim) => claim.status === 'unmeasured') ? 'inconclusive' : 'pass';
+}
+
+function noticesOf(recording: Recording): Report['notices'] {
+  const byArm = new Map(recording.arms.map((events) => [events.arm.arm, events.arm]));
+  const notices: Report['notices'] = recording.notices.map((notice) => {
+    const arm = notice.arm === undefined ? undefined : byArm.get(notice.arm);
+    return { build: arm?.build ?? null, case: arm?.case ?? null, text: notice.text };
+  });
+  for (const text of recording.damage) notices.push({ build: null, case: null, text: `recording: ${text}` });
+  if (!recording.end)
+    notices.push({
+      build: null,
+      case: null,
+      text: 'The recording was cut: the run did not come to its end.',
+    });
+  return notices;
+}
+
+function buildReport(build: BuildRecord, recording: Recording): BuildReport {
+  return {
+    name: build.build,
+    kind: build.kind,
+    sdk: build.sdk,
+    version: build.version,
+    config: build.config,
+    packages: build.packages,
+    cases: recording.arms
+      .filter((events) => events.arm.build === build.build)
+      .map((events) => caseReport(events, recording))
+      .sort((a, b) => orderOf(a.id) - orderOf(b.id)),
+  };
+}
+
+const orderOf = (id: string): number => CASES.findIndex((known) => known.id === id);
+
+function caseReport(events: ArmEvents, recording: Recording): CaseReport {
+  const evidence = evidenceOf(events, recording.header);
+  const claims = claimsOf(evidence);
+  const { arm } = events;
+  return {
+    id: arm.case,
+    title: CASES.find((known) => known.id === arm.case)?.title ?? arm.case,
+    ...statusOf(claims, events),
+    settings: settingsOf(evidence),
+    size: arm.size,
+    claims,
+    ledger: evidence.ledger,
+    sessions: sessionsOf(evidence),
+    memory: memoryOf(evidence),
+    requests: requestsOf(events),
+  };
+}
+
+function claimsOf(evidence: Evidence): ClaimReport[] {
+  const { arm } = evidence;
+  const asked = arm.promised.map((id) => claimReport(id, judge(id, evidence), true));
+  const notAsked = arm.notPromised.map(({ claim, reason }) => claimReport(claim, unmeasured(reason), false));
+  const order = CASES.find((known) => known.id === arm.case)?.claims ?? [];
+  return [...asked, ...notAsked].sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
+}
+
+function judge(id: string, evidence: Evidence): Finding {
+  if (!CLAIMS.has(id)) return unmeasured('This release does not know the claim.');
+  return claimOf(id).judge(evidence);
+}
+
+function claimReport(id: string, finding: Finding, promised: boolean): ClaimReport {
+  const { status, expected, observed, reason } = finding;
+  const says = CLAIMS.get(id)?.says ?? id;
+  return { id, says, status, promised: promised && !finding.withdrawn, expected, observed, reason };
+}
+
+function statusOf(claims: readonly ClaimReport[], events: ArmEvents): Pick<CaseReport, 'status' | 'reason'> {
+  const failed = claims.find((claim) => claim.promised && claim.status === 'fail');
+  if (failed) return { status: 'fail', reason: failed.reason };
+  const promised = claims.filter((claim) => claim.promised);
+  const open =
+    promised.find((claim) => claim.status === 'unmeasured') ??
+    (promised.length === 0 ? claims[0] : undefined);
+  if (open) return { status: 'unmeasured', reason: open.reason };
+  if (events.end?.outcome !== 'measured')
+    return { status: 'unmeasured', reason: events.end?.reason ?? 'The case was not played to its end.' };
+  return { status: 'pass', reason: '' };
+}
+
+function settingsOf(evidence: Evidence): CaseReport['settings'] {
+  const { idleTimeoutSeconds, sessionLimit } = evidence;
+  return {
+    ...(idleTimeoutSeconds !== undefined && { idleTimeoutSeconds }),
+    ...(sessionLimit !== undefined && { maxSessions: sessionLimit }),
+  };
+}
+
+/** The count that the case is shown by: its own judging point, or the worst of the settled ones. */
+function sessionsOf(evidence: Evidence): CaseReport['sessions'] {
+  const settled = evidence.counts.filter((count) => count.settled);
+  const shown =
+    evidence.settled('expiry') ?? evidence.settled('settle') ?? settled.at(-1) ?? evidence.counts.at(-1);
+  if (!shown) return null;
+  const widest = (worst: Count, count: Count): Count =>
+    Math.abs(count.identityDrift) > Math.abs(worst.identityDrift) ? count : worst;
+  return {
+    registered: shown.registered,
+    expected: shown.expected,
+    retentionDrift: shown.retentionDrift,
+    identityDrift: evidence.counts.reduce(widest, shown).identityDrift,
+    remnants: shown.remnants,
+    samples: evidence.counts.length,
+    detectionFloor: evidence.events.ops.filter(
+      (op) => (op.step === 'open' || op.step === 'refuse') && op.t <= shown.t,
+    ).length,
+  };
+}
+
+function requestsOf(events: ArmEvents): CaseReport['requests'] {
+  const sent = events.ops.filter((op) => op.status !== undefined);
+  const load = events.phases.find((record) => record.phase === 'load');
+  const next = load && events.phases.find((record) => record.t > load.t);
+  const seconds = load && next ? (next.t - load.t) / 1000 : 0;
+  const within = sent.filter((op) => load && next && op.t >= load.t && op.t <= next.t).length;
+  return {
+    completed: sent.length + events.floods.reduce((total, flood) => total + flood.sent - flood.broken, 0),
+    broken: events.ops.filter((op) => op.outcome === 'broken').length,
+    perSecond: seconds > 0 ? Math.round((within / seconds) * 10) / 10 : null,
+  };
+}
