@@ -1,0 +1,65 @@
+/** config init and config check. */
+import { writeFileSync } from 'node:fs';
+import { ConfigError, DEFAULT_CONFIG_FILE, loadConfig } from '../config/load.ts';
+
+export const SAMPLE_CONFIG = `# Configuration of mcp-retention. "mcp-retention config check" validates it.
+version: 1
+
+# What the operator wants. Without it, a server's own idle timeout and cap are the measure.
+policy:
+  # idleMax: 30m        # an abandoned session must be gone after this long
+  # maxSessions: 500    # never more than this many at once
+
+# Servers by name: mcp-retention check NAME
+targets:
+  # A published version of the Python SDK, with settings of its own.
+  unbounded:
+    package: python:mcp@1.30.0
+    idleTimeout: none   # seconds, a length of time such as 90s or 30m, or none
+    maxSessions: none   # a number, or none
+    # stateless: true
+    # jsonResponse: true
+    # workers: 2
+
+  # Your own server, started for each case. {port} is a free port.
+  # mine:
+  #   command: python
+  #   args: [server.py, --port, '{port}']
+  #   env: { LOG_LEVEL: warning }
+  #   url: http://127.0.0.1:{port}/mcp
+  #   readiness: { url: 'http://127.0.0.1:{port}/healthz' }   # or { tcp: true }; never the endpoint itself
+  #   probe: python       # python, self (it answers the probe's contract) or none
+  #   settings:           # how the cases hand their settings to it; {value} stands for the number
+  #     idleTimeout: { env: SESSION_IDLE_TIMEOUT }
+  #     maxSessions: { args: [--max-sessions, '{value}'] }
+  #   tools:              # instead of echo and sleep
+  #     call: { name: lookup, arguments: { query: '{text}' } }
+
+  # A server that runs already. Load leaves loopback only with --allow-host.
+  # staging:
+  #   url: http://127.0.0.1:8000/mcp
+  #   pid: 4242
+  #   headers: { Authorization: 'Bearer \${MCP_TOKEN}' }
+  #   declared: { idleTimeout: 5s, maxSessions: 500 }
+`;
+
+/** @throws ConfigError when the file is there already or cannot be written. */
+export function configInit(file: string): string {
+  try {
+    writeFileSync(file, SAMPLE_CONFIG, { flag: 'wx' });
+  } catch (error) {
+    const there = (error as NodeJS.ErrnoException).code === 'EEXIST';
+    throw new ConfigError(
+      there
+        ? `${file} is there already and stays as it is: remove it first, or name another file.`
+        : `cannot write ${file}: ${(error as Error).message}`,
+    );
+  }
+  return `wrote ${file}`;
+}
+
+export function configCheck(file: string | undefined): string {
+  const config = loadConfig(file);
+  const names = Object.keys(config.targets);
+  return `${file ?? DEFAULT_CONFIG_FILE} is valid: ${names.length} target${names.length === 1 ? '' : 's'}${names.length > 0 ? ` (${names.join(', ')})` : ''}`;
+}

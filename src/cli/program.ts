@@ -1,0 +1,85 @@
+/** The command line: names, options, and what each command runs. */
+import { Command } from 'commander';
+import { TOOL } from '../version.ts';
+import { configCheck, configInit } from './config.ts';
+import { DEFAULT_CONFIG_FILE } from '../config/load.ts';
+import { exitCodeOf, type ExitCode } from './exit.ts';
+import { listCases, listTargets, pythonProbe } from './lists.ts';
+import { check, demo } from './measure.ts';
+import {
+  withMeasureOptions,
+  withReportOptions,
+  withTargetOptions,
+  type MeasureOptions,
+  type TargetOptions,
+} from './options.ts';
+import { printReport, type PublishOptions } from './publish.ts';
+
+/** @param done receives the exit code of the command that ran */
+export function program(signal: AbortSignal, done: (code: ExitCode) => void): Command {
+  const root = new Command(TOOL.name)
+    .description(
+      'Does an MCP server let go of the sessions that it should let go of, and keep the ones it should keep?',
+    )
+    .version(TOOL.version)
+    .exitOverride()
+    .showHelpAfterError('(--help shows the options)')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 every promised claim passed, 1 a claim failed, 2 the command or configuration is wrong, 3 undecided.',
+    );
+  measuring(root, signal, done);
+  informing(root, done);
+  return root;
+}
+
+function measuring(root: Command, signal: AbortSignal, done: (code: ExitCode) => void): void {
+  withMeasureOptions(
+    root.command('demo').description('affected and patched builds of the Python SDK side by side'),
+  ).action(async (options: MeasureOptions) => done(await demo(options, signal)));
+  withTargetOptions(
+    withMeasureOptions(root.command('check').description('one build: its claims, exit 0 or 1')),
+  )
+    .argument('<target>', 'python:mcp@VERSION, an http(s) URL, or a name from mcp-retention.yaml')
+    .action(async (target: string, options: MeasureOptions & TargetOptions) =>
+      done(await check(target, options, signal)),
+    );
+  withReportOptions(root.command('report').description('the verdict again, from a recording'))
+    .argument('<recording>', 'recording.ndjson of an earlier run')
+    .action(async (recording: string, options: PublishOptions) =>
+      done(exitCodeOf(await printReport(recording, options))),
+    );
+}
+
+function informing(root: Command, done: (code: ExitCode) => void): void {
+  const say = (text: string): void => {
+    process.stdout.write(text + '\n');
+    done(0);
+  };
+  root
+    .command('cases')
+    .description('what each case plays and claims')
+    .action(() => say(listCases()));
+  root
+    .command('targets')
+    .description('what can be measured')
+    .option('--config <file>', 'configuration')
+    .action((options: { config?: string }) => say(listTargets(options.config)));
+  const probe = root.command('probe').description('how to attach a probe to your own server');
+  probe
+    .command('python')
+    .description('for servers on the Python SDK or FastMCP')
+    .option('--path', "print the probe's folder alone")
+    .action((options: { path?: true }) => say(pythonProbe(options.path === true)));
+  const config = root.command('config').description('the configuration file');
+  config
+    .command('init')
+    .description('write a commented configuration')
+    .argument('[file]', 'where to', DEFAULT_CONFIG_FILE)
+    .action((file: string) => say(configInit(file)));
+  config
+    .command('check')
+    .description('validate the configuration')
+    .argument('[file]', `default: ${DEFAULT_CONFIG_FILE}`)
+    .action((file: string | undefined) => say(configCheck(file ?? DEFAULT_CONFIG_FILE)));
+}

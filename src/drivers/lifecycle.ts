@@ -1,0 +1,221 @@
+/**
+ * Plays session plans, `concurrency` at a time, bounded by their count: no session is cut in its middle, and a
+ * session that its plan neither left nor ended is closed, so that what stays open stays on purpose.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { planOf, type PlayStage } from '../cases/case.ts';
+import type { Step } from '../cases/steps.ts';
+import { McpSession } from '../client/session.ts';
+import type { Exchange } from '../client/types.ts';
+import { sendRefusal, useId } from '../client/use.ts';
+import { localExchange } from '../client/outcome.ts';
+import type { SessionId } from '../client/id.ts';
+import { REFUSALS } from '../protocol/refusals.ts';
+import { recordOp, secondsOf, type ArmContext, type PlannedSession } from './context.ts';
+
+export async function playStage(context: ArmContext, stage: PlayStage): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < stage.sessions && !context.signal.aborted)
+      await new PlanPlayer(context, stage, next++).play();
+  };
+  await Promise.all(Array.from({ length: Math.min(stage.concurrency, stage.sessions) }, worker));
+}
+
+/** Deletes a session and records it. */
+export async function deleteSession(
+  context: ArmContext,
+  stage: string,
+  planned: PlannedSession,
+): Promise<void> {
+  planned.deleted = true;
+  // One that was dropped is taken up again for this.
+  planned.session.resume(context.transport);
+  recordOp(context, stage, planned.key, 'delete', await planned.session.delete());
+  await planned.session.drop();
+}
+
+type Handler<K extends Step['do']> = (step: Extract<Step, { do: K }>) => Promise<void>;
+
+/** One plan from its first step to its last. */
+class PlanPlayer {
+  readonly #context: ArmContext;
+  readonly #stage: PlayStage;
+  readonly #index: number;
+  #current: PlannedSession | null = null;
+  #opened = 0;
+  #held = false;
+  /** The id that a refusal echoed, with the session's name. */
+  #echoed: { id: SessionId | null; key: string; kind: string } | null = null;
+
+  constructor(context: ArmContext, stage: PlayStage, index: number) {
+    this.#context = context;
+    this.#stage = stage;
+    this.#index = index;
+  }
+
+  async play(): Promise<void> {
+    for (const step of planOf(this.#stage, this.#context.seed, this.#index)) {
+      if (this.#context.signal.aborted) break;
+      await (this.#handlers[step.do] as (step: Step) => Promise<void>)(step);
+    }
+    const left = this.#current;
+    if (left && !left.deleted && !left.dropped && !this.#held)
+      await deleteSession(this.#context, this.#stage.name, left);
+  }
+
+  readonly #handlers: { [K in Step['do']]: Handler<K> } = {
+    open: async (step) => {
+      const key = this.#nextKey();
+      const options = step.clientInfoBytes === undefined ? {} : { clientInfoBytes: step.clientInfoBytes };
+      const { exchange, session, stray } = await McpSession.open(this.#context.transport, options);
+      recordOp(this.#context, this.#stage.name, key, 'open', exchange);
+      this.#adopt(key, session);
+      // Refused in its body, with an id all the same: the server may hold a session for it.
+      if (stray && (exchange.status ?? 500) < 400) await this.#deleteStray(key, stray);
+    },
+    initialized: () => this.#ask('initialized', (session) => session.initialized()),
+    ping: () => this.#ask('ping', (session) => session.ping()),
+    call: (step) => {
+      const { name, arguments: args } = this.#context.tools.call;
+      return this.#ask('call', (session) => session.call(name, fill(args, { text: step.text })));
+    },
+    sleep: (step) => {
+      const { name, arguments: args } = this.#context.tools.slow;
+      const seconds = secondsOf(this.#context, step.span);
+      return this.#ask('sleep', (session) =>
+        session.call(name, fill(args, { seconds }), { timeoutMs: (seconds + 30) * 1000 }),
+      );
+    },
+    stream: async () => {
+      await this.#ask('stream', (session) => session.openStream());
+      if (this.#current?.session.streamOpen === true) this.#followStream(this.#current);
+    },
+    delete: async () => {
+      if (this.#current) await deleteSession(this.#context, this.#stage.name, this.#current);
+    },
+    drop: async () => {
+      const planned = this.#current;
+      if (!planned || planned.deleted) return;
+      planned.dropped = true;
+      recordOp(this.#context, this.#stage.name, planned.key, 'drop', await planned.session.drop());
+    },
+    hold: () => {
+      this.#held = true;
+      return Promise.resolve();
+    },
+    wait: async (step) => {
+      if (!this.#current) return;
+      await delay(secondsOf(this.#context, step.span) * 1000, undefined, {
+        signal: this.#context.signal,
+      }).catch(() => undefined);
+    },
+    resume: (step) => {
+      this.#current = this.#context.sessions.get(`${step.stage}:${step.index}`) ?? null;
+      this.#current?.session.resume(this.#context.transport);
+      // Whoever resumes a session keeps it unless the plan goes on to end it.
+      this.#held = true;
+      return Promise.resolve();
+    },
+    reuse: async (step) => {
+      const planned = this.#current;
+      const id = planned?.session.id;
+      if (!planned || !id) return;
+      recordOp(
+        this.#context,
+        this.#stage.name,
+        planned.key,
+        'reuse',
+        await useId(this.#context.transport, id, step.method),
+        step.method,
+      );
+    },
+    refuse: (step) => this.#refuse(step.kind),
+    'reuse-echoed': async (step) => {
+      const echoed = this.#echoed;
+      if (!echoed) return;
+      const exchange =
+        echoed.id === null
+          ? localExchange('no id was echoed')
+          : await useId(this.#context.transport, echoed.id, step.method);
+      recordOp(
+        this.#context,
+        this.#stage.name,
+        echoed.key,
+        'reuse-echoed',
+        exchange,
+        `${step.method} after ${echoed.kind}`,
+      );
+    },
+  };
+
+  async #refuse(kind: string): Promise<void> {
+    const refusal = REFUSALS.find((candidate) => candidate.kind === kind);
+    if (!refusal) throw new Error(`no refused opening of kind ${kind}`);
+    const key = this.#nextKey();
+    const { exchange, echoedId, opened } = await sendRefusal(this.#context.transport, refusal);
+    recordOp(this.#context, this.#stage.name, key, 'refuse', exchange, kind);
+    if (opened === null) {
+      this.#echoed = { id: echoedId, key, kind };
+      return;
+    }
+    // The server may accept this kind: then it is an ordinary session, and closed as one.
+    await this.#deleteStray(key, opened);
+  }
+
+  async #deleteStray(key: string, id: SessionId): Promise<void> {
+    recordOp(
+      this.#context,
+      this.#stage.name,
+      key,
+      'delete',
+      await useId(this.#context.transport, id, 'DELETE'),
+    );
+  }
+
+  /** Records the moment at which the stream ends: by us (local), by a server that had no reason to, or broken. */
+  #followStream(planned: PlannedSession): void {
+    void planned.session.streamEnded?.then(({ reason, at }) => {
+      const outcome =
+        reason === 'closed' ? 'local' : reason === 'broken' ? 'broken' : planned.deleted ? 'ok' : 'refused';
+      recordOp(this.#context, this.#stage.name, planned.key, 'stream-end', {
+        outcome,
+        startedAt: at,
+        endedAt: at,
+      });
+    });
+  }
+
+  async #ask(
+    step: 'initialized' | 'ping' | 'call' | 'sleep' | 'stream',
+    send: (session: McpSession) => Promise<Exchange>,
+  ): Promise<void> {
+    const planned = this.#current;
+    if (!planned || planned.deleted) return;
+    recordOp(this.#context, this.#stage.name, planned.key, step, await send(planned.session));
+  }
+
+  #nextKey(): string {
+    this.#opened++;
+    const plan = `${this.#stage.name}:${this.#index}`;
+    return this.#opened === 1 ? plan : `${plan}/${this.#opened}`;
+  }
+
+  #adopt(key: string, session: McpSession | null): void {
+    this.#held = false;
+    this.#current = session && { key, session, deleted: false, dropped: false };
+    if (this.#current) this.#context.sessions.set(key, this.#current);
+  }
+}
+
+/** Puts values in the place of `{text}` and `{seconds}`: the whole argument keeps the value's type. */
+function fill(
+  args: Readonly<Record<string, unknown>>,
+  values: Record<string, unknown>,
+): Record<string, unknown> {
+  const place = (value: unknown): unknown => {
+    const name = typeof value === 'string' ? /^\{(\w+)\}$/.exec(value)?.[1] : undefined;
+    return name !== undefined && name in values ? values[name] : value;
+  };
+  return Object.fromEntries(Object.entries(args).map(([key, value]) => [key, place(value)]));
+}

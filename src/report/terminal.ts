@@ -1,0 +1,132 @@
+/** The report for a terminal: the three series apart, then the sentences. */
+import Table from 'cli-table3';
+import pc from 'picocolors';
+import type { BuildReport, CaseReport, ClaimReport, Report } from '../verdict/schema.ts';
+import {
+  capacityText,
+  claimName,
+  groupBy,
+  claimsWhere,
+  failedClaims,
+  floorText,
+  kibText,
+  mib,
+  sessionsText,
+  thousands,
+  VERDICTS,
+} from './words.ts';
+
+export interface TerminalOptions {
+  readonly color: boolean;
+}
+
+type Paint = ReturnType<typeof pc.createColors>;
+
+export function terminalReport(report: Report, options: TerminalOptions): string {
+  const paint = pc.createColors(options.color);
+  const parts = [
+    section(report, paint, 'Registered sessions: kept (should be gone), open (rightly there)', (played) =>
+      sessionsCell(played, paint),
+    ),
+    section(report, paint, 'Process memory: MiB at start → end; KiB per session (95 % interval)', memoryCell),
+    section(report, paint, 'Completed requests: count, per second under load', requestsCell),
+    failures(report, paint),
+    undecided(report, paint),
+    remarks(report),
+    `${verdictMark(report, paint)} ${VERDICTS[report.verdict]}${report.complete ? '' : ' The run was not played to its end.'}`,
+  ];
+  return parts.filter((part) => part !== '').join('\n\n') + '\n';
+}
+
+function section(report: Report, paint: Paint, title: string, cell: (played: CaseReport) => string): string {
+  const ids = [...new Set(report.builds.flatMap((build) => build.cases.map((played) => played.id)))];
+  const table = new Table({
+    head: ['case', ...report.builds.map(shortName)],
+    style: { head: [], border: [], compact: true },
+  });
+  for (const id of ids) {
+    const cells = report.builds.map((build) => {
+      const played = build.cases.find((candidate) => candidate.id === id);
+      return played ? cell(played) : '';
+    });
+    table.push([id, ...cells]);
+  }
+  return `${paint.bold(title)}\n${table.toString()}`;
+}
+
+/** `python:mcp@1.29.1` → `mcp 1.29.1`: four of them must fit beside each other. */
+function shortName(build: BuildReport): string {
+  return build.name
+    .replace(/^python:(.+)@latest$/, `$1 latest (${build.version ?? '?'})`)
+    .replace(/^python:(.+)@/, '$1 ');
+}
+
+function sessionsCell(played: CaseReport, paint: Paint): string {
+  const lines = [`${mark(played.status, paint)} ${sessionsText(played)}`];
+  if (played.status === 'fail') lines.push(paint.red(failedClaims(played).join('\n')));
+  const remnants = played.sessions?.remnants ?? 0;
+  if (remnants > 0) lines.push(`${thousands(remnants)} remnants`);
+  return lines.join('\n');
+}
+
+function mark(status: ClaimReport['status'], paint: Paint): string {
+  if (status === 'pass') return paint.green('✓');
+  return status === 'fail' ? paint.red('✗') : paint.yellow('?');
+}
+
+function verdictMark(report: Report, paint: Paint): string {
+  if (report.verdict === 'inconclusive') return mark('unmeasured', paint);
+  return mark(report.verdict, paint);
+}
+
+function memoryCell(played: CaseReport): string {
+  const { startBytes, endBytes } = played.memory;
+  if (startBytes === null) return 'not read';
+  return `${mib(startBytes)} → ${mib(endBytes)} MiB\n${kibText(played)}`;
+}
+
+function requestsCell(played: CaseReport): string {
+  const { completed, broken, perSecond } = played.requests;
+  const parts = [thousands(completed)];
+  if (perSecond !== null) parts.push(`${perSecond.toFixed(0)}/s`);
+  if (broken > 0) parts.push(`${thousands(broken)} broken`);
+  return parts.join(', ');
+}
+
+function failures(report: Report, paint: Paint): string {
+  const failed = claimsWhere(report, (claim) => claim.promised && claim.status === 'fail');
+  return [...groupBy(failed, claimName)]
+    .map(([name, places]) => {
+      const reasons = [...groupBy(places, (place) => place.claim.reason)].map(
+        ([reason, same]) => `    ${same.map((place) => place.build).join(', ')}: ${reason}`,
+      );
+      return [`${paint.red('✗')} ${paint.bold(name)}  ${places[0]?.claim.says ?? ''}`, ...reasons].join('\n');
+    })
+    .join('\n');
+}
+
+/** Reasons that several claims and builds share are said once. */
+function undecided(report: Report, paint: Paint): string {
+  const open = claimsWhere(report, (claim) => claim.status === 'unmeasured');
+  return [
+    ...groupBy(open, (place) => `${place.claim.reason}${place.claim.promised ? '' : ' (not promised)'}`),
+  ]
+    .map(([reason, places]) => {
+      const unique = (names: string[]): string => [...new Set(names)].join(', ');
+      return `${paint.yellow('?')} ${unique(places.map((place) => place.build))}: ${reason}\n    unmeasured: ${unique(places.map(claimName))}`;
+    })
+    .join('\n');
+}
+
+function remarks(report: Report): string {
+  const capacity = report.builds.flatMap((build) =>
+    build.cases.flatMap((played) => {
+      const text = played.id === 'abandon-large' ? capacityText(played) : null;
+      return text === null ? [] : [`Capacity of ${build.name} with 256 KiB of client info: ${text}.`];
+    }),
+  );
+  const notices = report.notices.map(
+    ({ build, case: id, text }) => `Note${build === null ? '' : ` on ${build} ${id ?? ''}`}: ${text}`,
+  );
+  return [...capacity, floorText(report) ?? '', ...notices].filter((line) => line !== '').join('\n');
+}

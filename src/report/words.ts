@@ -1,0 +1,85 @@
+/** Figures as people read them. */
+import type { CaseReport, ClaimReport, Report } from '../verdict/schema.ts';
+
+export const mib = (bytes: number | null): string =>
+  bytes === null ? '–' : (bytes / 1024 / 1024).toFixed(0);
+
+const gib = (bytes: number): string =>
+  bytes < 1024 ** 3 ? `${mib(bytes)} MiB` : `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+
+export const thousands = (value: number): string => value.toLocaleString('en-US');
+
+/** `400 kept`, `0 kept, 400 open`, `5 lost`: registered sessions, parted into wrongly and rightly there. */
+export function sessionsText({ sessions }: CaseReport): string {
+  if (!sessions) return 'not counted';
+  const { registered, retentionDrift } = sessions;
+  const open = registered - Math.max(0, retentionDrift);
+  const wrong =
+    retentionDrift < 0 ? `${thousands(-retentionDrift)} lost` : `${thousands(retentionDrift)} kept`;
+  return open > 0 ? `${wrong}, ${thousands(open)} open` : wrong;
+}
+
+/** Claim ids without their case: `deregisters`. */
+export function failedClaims(report: CaseReport): string[] {
+  return report.claims
+    .filter((claim) => claim.promised && claim.status === 'fail')
+    .map((claim) => claim.id.replace(`${report.id}.`, ''));
+}
+
+export function kibText(report: CaseReport): string {
+  const kib = report.memory.kibPerSession;
+  if (!kib) return '–';
+  return `${kib.estimate.toFixed(1)} (${kib.low.toFixed(1)} to ${kib.high.toFixed(1)})`;
+}
+
+/** `10,000 × 330 KiB per session = 3.1 GiB, against a memory limit of 2.0 GiB`. */
+export function capacityText(report: CaseReport): string | null {
+  const { capacity, kibPerSession } = report.memory;
+  if (!capacity || !kibPerSession) return null;
+  return (
+    `cap ${thousands(capacity.sessionLimit)} × ${kibPerSession.estimate.toFixed(0)} KiB per session = ${gib(capacity.bytes)}, ` +
+    `against a memory limit of ${gib(capacity.limitBytes)}: ${capacity.fits ? 'it fits' : 'it does not fit'}`
+  );
+}
+
+export interface PlacedClaim {
+  readonly build: string;
+  readonly case: string;
+  readonly claim: ClaimReport;
+}
+
+/** Claims of a kind over all builds and cases. */
+export function claimsWhere(report: Report, wanted: (claim: ClaimReport) => boolean): PlacedClaim[] {
+  return report.builds.flatMap((build) =>
+    build.cases.flatMap((played) =>
+      played.claims.filter(wanted).map((claim) => ({ build: build.name, case: played.id, claim })),
+    ),
+  );
+}
+
+/** `delete.accepted`, and the case besides where the claim is one of every case. */
+export const claimName = ({ claim, case: id }: PlacedClaim): string =>
+  claim.id.startsWith(`${id}.`) ? claim.id : `${claim.id} (${id})`;
+
+/** Entries with the same key together, in the order in which keys came up. */
+export function groupBy<T>(entries: readonly T[], key: (entry: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const entry of entries) groups.set(key(entry), [...(groups.get(key(entry)) ?? []), entry]);
+  return groups;
+}
+
+/** One case in which the exact count had fewest sessions to see a leak in. */
+export function floorText(report: Report): string | null {
+  const floors = report.builds
+    .flatMap((build) => build.cases)
+    .filter((played) => played.id === 'delete' || played.id === 'reject')
+    .flatMap((played) => (played.sessions ? [played.sessions.detectionFloor] : []));
+  if (floors.length === 0) return null;
+  return `Counts are exact: 1 session kept in ${thousands(Math.min(...floors))} would have been seen.`;
+}
+
+export const VERDICTS: Record<Report['verdict'], string> = {
+  pass: 'Every promised claim passed.',
+  fail: 'A promised claim failed.',
+  inconclusive: 'Undecided: a promised claim could not be measured.',
+};
