@@ -47,20 +47,14 @@ export function recordOp(
 ): void {
   const { outcome, status, code, sid, note, startedAt, endedAt } = exchange;
   if (status !== undefined) context.completed++;
-  const record: Untimed<OpRecord> = {
-    type: 'op',
-    arm: context.arm,
-    stage,
-    session,
-    step,
-    ms: Math.round((endedAt - startedAt) * 100) / 100,
-    outcome,
-    ...(status !== undefined && { status }),
-    ...(code !== undefined && { code }),
-    ...(kind !== undefined && { kind }),
-    ...(sid !== undefined && { sid }),
-    ...(note !== undefined && { note }),
-  };
+  const ms = Math.round((endedAt - startedAt) * 100) / 100;
+  // Written out, because this runs for every request: spreads cost more than the rest of it.
+  const record: Untimed<OpRecord> = { type: 'op', arm: context.arm, stage, session, step, ms, outcome };
+  if (status !== undefined) record.status = status;
+  if (code !== undefined) record.code = code;
+  if (kind !== undefined) record.kind = kind;
+  if (sid !== undefined) record.sid = sid;
+  if (note !== undefined) record.note = note;
   context.write(record, endedAt);
 }
 

@@ -35,7 +35,7 @@ export async function deleteSession(
   await planned.session.drop();
 }
 
-type Handler<K extends Step['do']> = (step: Extract<Step, { do: K }>) => Promise<void>;
+type Handler<K extends Step['do']> = (player: PlanPlayer, step: Extract<Step, { do: K }>) => Promise<void>;
 
 /** One plan from its first step to its last. */
 class PlanPlayer {
@@ -57,90 +57,91 @@ class PlanPlayer {
   async play(): Promise<void> {
     for (const step of planOf(this.#stage, this.#context.seed, this.#index)) {
       if (this.#context.signal.aborted) break;
-      await (this.#handlers[step.do] as (step: Step) => Promise<void>)(step);
+      await (PlanPlayer.#handlers[step.do] as (player: PlanPlayer, step: Step) => Promise<void>)(this, step);
     }
     const left = this.#current;
     if (left && !left.deleted && !left.dropped && !this.#held)
       await deleteSession(this.#context, this.#stage.name, left);
   }
 
-  readonly #handlers: { [K in Step['do']]: Handler<K> } = {
-    open: async (step) => {
-      const key = this.#nextKey();
+  /** One table for all players, of whom there are as many as sessions. */
+  static readonly #handlers: { readonly [K in Step['do']]: Handler<K> } = {
+    open: async (player, step) => {
+      const key = player.#nextKey();
       const options = step.clientInfoBytes === undefined ? {} : { clientInfoBytes: step.clientInfoBytes };
-      const { exchange, session, stray } = await McpSession.open(this.#context.transport, options);
-      recordOp(this.#context, this.#stage.name, key, 'open', exchange);
-      this.#adopt(key, session);
+      const { exchange, session, stray } = await McpSession.open(player.#context.transport, options);
+      recordOp(player.#context, player.#stage.name, key, 'open', exchange);
+      player.#adopt(key, session);
       // Refused in its body, with an id all the same: the server may hold a session for it.
-      if (stray && (exchange.status ?? 500) < 400) await this.#deleteStray(key, stray);
+      if (stray && (exchange.status ?? 500) < 400) await player.#deleteStray(key, stray);
     },
-    initialized: () => this.#ask('initialized', (session) => session.initialized()),
-    ping: () => this.#ask('ping', (session) => session.ping()),
-    call: (step) => {
-      const { name, arguments: args } = this.#context.tools.call;
-      return this.#ask('call', (session) => session.call(name, fill(args, { text: step.text })));
+    initialized: (player) => player.#ask('initialized', (session) => session.initialized()),
+    ping: (player) => player.#ask('ping', (session) => session.ping()),
+    call: (player, step) => {
+      const { name, arguments: args } = player.#context.tools.call;
+      return player.#ask('call', (session) => session.call(name, fill(args, { text: step.text })));
     },
-    sleep: (step) => {
-      const { name, arguments: args } = this.#context.tools.slow;
-      const seconds = secondsOf(this.#context, step.span);
-      return this.#ask('sleep', (session) =>
+    sleep: (player, step) => {
+      const { name, arguments: args } = player.#context.tools.slow;
+      const seconds = secondsOf(player.#context, step.span);
+      return player.#ask('sleep', (session) =>
         session.call(name, fill(args, { seconds }), { timeoutMs: (seconds + 30) * 1000 }),
       );
     },
-    stream: async () => {
-      await this.#ask('stream', (session) => session.openStream());
-      if (this.#current?.session.streamOpen === true) this.#followStream(this.#current);
+    stream: async (player) => {
+      await player.#ask('stream', (session) => session.openStream());
+      if (player.#current?.session.streamOpen === true) player.#followStream(player.#current);
     },
-    delete: async () => {
-      if (this.#current) await deleteSession(this.#context, this.#stage.name, this.#current);
+    delete: async (player) => {
+      if (player.#current) await deleteSession(player.#context, player.#stage.name, player.#current);
     },
-    drop: async () => {
-      const planned = this.#current;
+    drop: async (player) => {
+      const planned = player.#current;
       if (!planned || planned.deleted) return;
       planned.dropped = true;
-      recordOp(this.#context, this.#stage.name, planned.key, 'drop', await planned.session.drop());
+      recordOp(player.#context, player.#stage.name, planned.key, 'drop', await planned.session.drop());
     },
-    hold: () => {
-      this.#held = true;
+    hold: (player) => {
+      player.#held = true;
       return Promise.resolve();
     },
-    wait: async (step) => {
-      if (!this.#current) return;
-      await delay(secondsOf(this.#context, step.span) * 1000, undefined, {
-        signal: this.#context.signal,
+    wait: async (player, step) => {
+      if (!player.#current) return;
+      await delay(secondsOf(player.#context, step.span) * 1000, undefined, {
+        signal: player.#context.signal,
       }).catch(() => undefined);
     },
-    resume: (step) => {
-      this.#current = this.#context.sessions.get(`${step.stage}:${step.index}`) ?? null;
-      this.#current?.session.resume(this.#context.transport);
+    resume: (player, step) => {
+      player.#current = player.#context.sessions.get(`${step.stage}:${step.index}`) ?? null;
+      player.#current?.session.resume(player.#context.transport);
       // Whoever resumes a session keeps it unless the plan goes on to end it.
-      this.#held = true;
+      player.#held = true;
       return Promise.resolve();
     },
-    reuse: async (step) => {
-      const planned = this.#current;
+    reuse: async (player, step) => {
+      const planned = player.#current;
       const id = planned?.session.id;
       if (!planned || !id) return;
       recordOp(
-        this.#context,
-        this.#stage.name,
+        player.#context,
+        player.#stage.name,
         planned.key,
         'reuse',
-        await useId(this.#context.transport, id, step.method),
+        await useId(player.#context.transport, id, step.method),
         step.method,
       );
     },
-    refuse: (step) => this.#refuse(step.kind),
-    'reuse-echoed': async (step) => {
-      const echoed = this.#echoed;
+    refuse: (player, step) => player.#refuse(step.kind),
+    'reuse-echoed': async (player, step) => {
+      const echoed = player.#echoed;
       if (!echoed) return;
       const exchange =
         echoed.id === null
           ? localExchange('no id was echoed')
-          : await useId(this.#context.transport, echoed.id, step.method);
+          : await useId(player.#context.transport, echoed.id, step.method);
       recordOp(
-        this.#context,
-        this.#stage.name,
+        player.#context,
+        player.#stage.name,
         echoed.key,
         'reuse-echoed',
         exchange,

@@ -62,6 +62,29 @@ test('a connection that breaks before the answer leaves the session uncertain, n
   assert.deepEqual(expectedAt(deleting, [60], forever), ['0..1']);
 });
 
+test('a request that was proved unsent changes nothing', () => {
+  const unsent = { outcome: 'local' } as const;
+  const opening = ops({ step: 'open', t: 20, ...unsent });
+  assert.deepEqual(expectedAt(opening, [15, 30], forever), ['0..1', '0..0']);
+  assert.equal(replay(opening, [], [], forever).counts.uncertain, 0);
+  const deleting = ops({ step: 'open', t: 20 }, { step: 'delete', t: 40, ...unsent });
+  assert.deepEqual(expectedAt(deleting, [35, 60], forever), ['0..1', '1..1']);
+});
+
+test('an answer that overlaps a deletion, as rounded times may, does not prove that the session lives', () => {
+  const recorded = ops(
+    { step: 'open', t: 20 },
+    { step: 'call', t: 40.01, status: 200 },
+    { step: 'delete', t: 60, ms: 20, status: 200 },
+  );
+  assert.deepEqual(expectedAt(recorded, [50, 80], forever), ['0..1', '0..0']);
+});
+
+test('a request that broke may not have reached the server: idleness may count from before it', () => {
+  const recorded = ops({ step: 'open', t: 10 }, { step: 'call', t: 700, outcome: 'broken' });
+  assert.deepEqual(expectedAt(recorded, [800, 1100, 1850, 1950]), ['1..1', '0..1', '0..1', '0..0']);
+});
+
 test('a refused opening leaves nothing, a declined DELETE leaves the session', () => {
   assert.deepEqual(
     expectedAt(ops({ step: 'open', t: 20, outcome: 'refused', status: 503 }), [200], forever),
