@@ -52,6 +52,8 @@ export interface PreparedBuild {
 export interface Build {
   /** Name in tables: `python:mcp@1.29.1`, a name from the configuration, or a URL. */
   readonly name: string;
+  /** Checks what can be checked before anything is written or started. @throws UsageError */
+  admit(): Promise<void>;
   /** @throws TargetError when it cannot be installed. */
   prepare(signal: AbortSignal, log: (line: string) => void): Promise<PreparedBuild>;
 }

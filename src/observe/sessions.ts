@@ -1,0 +1,225 @@
+/**
+ * Reads the probes of a target: every worker's snapshot, in parallel, each within its deadline. A probe that does
+ * not answer as the contract says is reported, never thrown; see snapshot.ts for the contract.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import type { ManagerSample } from '../recording/schema.ts';
+import { ProbeClient, ProbeError, type ProbePlace } from './probe-client.ts';
+import { processMessageSchema, snapshotSchema, type ProcessMessage, type Snapshot } from './snapshot.ts';
+
+const DEFAULT_TIMEOUT_MS = 1000;
+/** An address is a line of text: more than this is none. */
+const MAX_ADDRESS_LENGTH = 300;
+const LOOPBACK = /^(127(\.\d{1,3}){3}|localhost|\[::1\]):\d{1,5}$/;
+
+/** A file in a probe directory that says where a worker's probe listens. */
+export interface ProbeFile {
+  /** The worker's process id, as the file's name gives it. */
+  readonly worker: string;
+  readonly kind: 'socket' | 'address';
+  readonly path: string;
+}
+
+export interface WorkerSnapshot {
+  readonly worker: string;
+  readonly snapshot: Snapshot;
+}
+
+export interface WorkerError {
+  /** The worker's process id; `*` where the directory itself cannot be read. */
+  readonly worker: string;
+  /** One sentence. */
+  readonly reason: string;
+}
+
+export interface ProbeReading {
+  /** In the order of their process ids. */
+  readonly workers: readonly WorkerSnapshot[];
+  readonly errors: readonly WorkerError[];
+}
+
+export interface ReadOptions {
+  /** Milliseconds that each worker may take. Default 1000. */
+  readonly timeoutMs?: number;
+}
+
+/** One worker's answer, or why there is none, or null for a leftover of a process that has ended. */
+type Outcome<T> = { readonly value: T } | { readonly reason: string } | null;
+
+/** Keeps one connection to each probe between samples. Its methods never throw or reject. */
+export class ProbeReader {
+  readonly #clients = new Map<string, ProbeClient>();
+
+  /** The probes that a directory names, a socket before an address; none where it cannot be read. */
+  async discover(dir: string): Promise<ProbeFile[]> {
+    return filesIn(dir).catch(() => []);
+  }
+
+  /** Every worker's snapshot. Files left behind by processes that have ended are passed over. */
+  async read(dir: string, options: ReadOptions = {}): Promise<ProbeReading> {
+    let files: ProbeFile[];
+    try {
+      files = await filesIn(dir);
+    } catch (error) {
+      return { workers: [], errors: [{ worker: '*', reason: unreadable(error) }] };
+    }
+    this.#forget(dir, files);
+    const outcomes = await Promise.all(
+      files.map(async (file) => ({
+        file,
+        outcome: await this.#ask(file, '/v1/snapshot', snapshotSchema, options),
+      })),
+    );
+    const workers: WorkerSnapshot[] = [];
+    const errors: WorkerError[] = [];
+    for (const { file, outcome } of outcomes) {
+      if (outcome === null) continue;
+      if ('value' in outcome) workers.push({ worker: file.worker, snapshot: outcome.value });
+      else errors.push({ worker: file.worker, reason: outcome.reason });
+    }
+    return { workers, errors };
+  }
+
+  /** What a worker passes on of the kernel's text about itself; null where there is no such worker or answer. */
+  async readProcessMessage(
+    dir: string,
+    worker: string,
+    options: ReadOptions = {},
+  ): Promise<ProcessMessage | null> {
+    const file = (await this.discover(dir)).find((found) => found.worker === worker);
+    if (file === undefined) return null;
+    const outcome = await this.#ask(file, '/v1/process', processMessageSchema, options);
+    return outcome !== null && 'value' in outcome ? outcome.value : null;
+  }
+
+  /** Closes every connection; the reader can be used again. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#clients.keys()].map((path) => this.#drop(path)));
+  }
+
+  async #ask<T extends { pid: number }>(
+    file: ProbeFile,
+    path: string,
+    schema: z.ZodType<T>,
+    { timeoutMs = DEFAULT_TIMEOUT_MS }: ReadOptions,
+  ): Promise<Outcome<T>> {
+    try {
+      const client = await this.#clientOf(file);
+      return { value: checked(schema, await client.get(path, timeoutMs), file.worker) };
+    } catch (error) {
+      if (!(error instanceof ProbeError)) return { reason: 'The probe could not be asked.' };
+      // A hung connection is not kept, and a worker that comes back may listen elsewhere.
+      if (error.failure !== 'wrong') void this.#drop(file.path);
+      return error.failure === 'absent' && !isAlive(Number(file.worker)) ? null : { reason: error.message };
+    }
+  }
+
+  /** @throws ProbeError */
+  async #clientOf(file: ProbeFile): Promise<ProbeClient> {
+    let client = this.#clients.get(file.path);
+    if (client === undefined) {
+      const place = await placeOf(file);
+      // Another read may have connected meanwhile.
+      client = this.#clients.get(file.path) ?? new ProbeClient(place);
+      this.#clients.set(file.path, client);
+    }
+    return client;
+  }
+
+  async #drop(path: string): Promise<void> {
+    const client = this.#clients.get(path);
+    this.#clients.delete(path);
+    await client?.close();
+  }
+
+  #forget(dir: string, files: readonly ProbeFile[]): void {
+    if (this.#clients.size === 0) return;
+    const present = new Set(files.map(({ path }) => path));
+    const prefix = join(dir, '/');
+    for (const path of this.#clients.keys()) {
+      if (path.startsWith(prefix) && !present.has(path)) void this.#drop(path);
+    }
+  }
+}
+
+/** A manager's counts as the recording keeps them, one entry for each manager of each worker. */
+export function toManagerSamples(workers: readonly WorkerSnapshot[]): ManagerSample[] {
+  return workers.flatMap(({ worker, snapshot }) =>
+    snapshot.managers.map((manager) => ({
+      worker,
+      manager: manager.manager,
+      registered: manager.registered,
+      registeredAtStart: manager.registeredAtStart,
+      registrations: manager.registrations,
+      removals: manager.removals,
+      expirations: manager.expirations,
+      rejections: manager.rejections,
+      inFlight: manager.inFlight,
+      streamsOpen: manager.streamsOpen,
+      remnants: manager.remnants,
+      oldestIdleSeconds: manager.oldestIdleSeconds,
+      idleTimeoutSeconds: manager.idleTimeoutSeconds,
+      sessionLimit: manager.sessionLimit,
+      requestsCompleted: manager.requestsCompleted,
+    })),
+  );
+}
+
+async function filesIn(dir: string): Promise<ProbeFile[]> {
+  const found = new Map<string, ProbeFile>();
+  for (const name of await readdir(dir)) {
+    const [, worker, ending] = /^([1-9]\d*)\.(sock|addr)$/.exec(name) ?? [];
+    if (worker === undefined) continue;
+    const kind = ending === 'sock' ? 'socket' : 'address';
+    if (kind === 'socket' || !found.has(worker)) found.set(worker, { worker, kind, path: join(dir, name) });
+  }
+  return [...found.values()].sort((a, b) => Number(a.worker) - Number(b.worker));
+}
+
+/** @throws ProbeError */
+async function placeOf({ kind, path }: ProbeFile): Promise<ProbePlace> {
+  if (kind === 'socket') return { kind, path };
+  const address = await readFile(path, 'utf8').then(
+    (text) => text.slice(0, MAX_ADDRESS_LENGTH).trim(),
+    () => {
+      throw new ProbeError("The probe's address file cannot be read.", 'absent');
+    },
+  );
+  if (!LOOPBACK.test(address)) {
+    throw new ProbeError("The probe's address file does not name a loopback address.", 'absent');
+  }
+  return { kind, address };
+}
+
+/** @throws ProbeError with a sentence in place of the schema's list */
+function checked<T extends { pid: number }>(schema: z.ZodType<T>, answer: unknown, worker: string): T {
+  const result = schema.safeParse(answer);
+  if (!result.success) {
+    const issue = result.error.issues[0];
+    const where = issue?.path.map(String).join('.') ?? '';
+    throw new ProbeError(
+      `The probe's answer does not follow the contract${where === '' ? '' : ` at ${where}`}: ${issue?.message ?? 'invalid'}.`,
+    );
+  }
+  if (String(result.data.pid) !== worker) {
+    throw new ProbeError(`The probe answers for process ${result.data.pid} in place of its own.`, 'absent');
+  }
+  return result.data;
+}
+
+function unreadable(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+  return `The probe directory cannot be read${code}.`;
+}
+
+/** A signal that is not allowed (EPERM) still means that there is such a process. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
