@@ -14,7 +14,7 @@ const ALLOWED = {
   client: ['protocol'],
   drivers: ['cases', 'client', 'protocol', 'recording'],
   targets: ['cases', 'client', 'config', 'observe', 'recording'],
-  run: ['cases', 'client', 'drivers', 'observe', 'recording', 'targets', 'verdict'],
+  run: ['cases', 'client', 'drivers', 'ledger', 'observe', 'recording', 'targets', 'verdict'],
   cli: ['cases', 'config', 'recording', 'report', 'run', 'targets', 'verdict'],
 };
 

@@ -1,10 +1,15 @@
-import { REFUSALS } from '../protocol/refusals.ts';
+import { SESSION_ID_HEADER } from '../protocol/http.ts';
+import { REFUSALS, type Refusal } from '../protocol/refusals.ts';
 import { defineCase, play, settle, warmUp } from './case.ts';
 import { refuse, reuseEchoed } from './steps.ts';
 
-const STRICT = REFUSALS.filter((refusal) => !refusal.lenient).map((refusal) => refusal.kind);
-/** Kinds that a server may by right accept: played apart, so that what they open does not blur the count. */
-const LENIENT = REFUSALS.filter((refusal) => refusal.lenient).map((refusal) => refusal.kind);
+/**
+ * Played apart, so that they do not blur the count: kinds that a server may by right accept, and so open, and
+ * requests that bear a session id, and so are no openings.
+ */
+const isApart = (refusal: Refusal): boolean => refusal.lenient || SESSION_ID_HEADER in refusal.headers;
+const OPENINGS = REFUSALS.filter((refusal) => !isApart(refusal)).map((refusal) => refusal.kind);
+const APART = REFUSALS.filter(isApart).map((refusal) => refusal.kind);
 
 const inTurn = (kinds: readonly string[], index: number) => [
   refuse(kinds[index % kinds.length] ?? ''),
@@ -19,13 +24,15 @@ export const rejectCase = defineCase({
   settings: {},
   size: { sessions: 300, warmUp: 40, concurrency: 8 },
   stages: ({ size }) => {
-    const load = play('load', 'load', size.sessions, size.concurrency, ({ index }) => inTurn(STRICT, index));
+    const load = play('load', 'load', size.sessions, size.concurrency, ({ index }) =>
+      inTurn(OPENINGS, index),
+    );
     return [
       warmUp(load, size.warmUp),
       load,
       settle(),
-      play('lenient', 'after', LENIENT.length * 2, 4, ({ index }) => inTurn(LENIENT, index)),
-      settle('settle-lenient'),
+      play('apart', 'after', APART.length * 2, 4, ({ index }) => inTurn(APART, index)),
+      settle('settle-apart'),
     ];
   },
   claims: ['reject.refused', 'reject.registers-nothing', 'reject.id-unusable'],

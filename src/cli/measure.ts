@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { CASES } from '../cases/index.ts';
 import { loadConfig } from '../config/load.ts';
+import { createLogger } from '../log.ts';
 import type { HeaderRecord } from '../recording/schema.ts';
 import { run } from '../run/run.ts';
 import { resolveTarget } from '../targets/resolve.ts';
@@ -67,6 +68,7 @@ async function measure(
     command: redactedCommand(process.argv.slice(2)),
     signal,
     onProgress: view.onProgress,
+    log: createLogger(options.logLevel),
   }).finally(() => view.close());
   return publish(recording, options);
 }

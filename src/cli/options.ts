@@ -1,7 +1,8 @@
 /** Options that several commands share, each read and checked once. */
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { CASES } from '../cases/index.ts';
 import type { Case } from '../cases/case.ts';
+import { LOG_LEVELS, type LogLevel } from '../log.ts';
 
 const wholeNumber =
   (least: number, most: number) =>
@@ -40,6 +41,7 @@ export interface MeasureOptions {
   readonly probeDir?: string;
   readonly requireProbe?: true;
   readonly config?: string;
+  readonly logLevel: LogLevel;
   readonly json?: string;
   readonly markdown?: string;
 }
@@ -70,7 +72,8 @@ export function withMeasureOptions(command: Command): Command {
     .option('--out <dir>', 'folder for the recording, the reports and the servers’ logs')
     .option('--probe-dir <dir>', 'folder of the probes’ sockets (default: a private one for each arm)')
     .option('--require-probe', 'undecided (exit 3) where the registry cannot be counted')
-    .option('--config <file>', 'configuration (default: mcp-retention.yaml, where it is there)');
+    .option('--config <file>', 'configuration (default: mcp-retention.yaml, where it is there)')
+    .addOption(new Option('--log-level <level>', 'logs on stderr').choices(LOG_LEVELS).default('warn'));
 }
 
 export function withTargetOptions(command: Command): Command {

@@ -27,6 +27,8 @@ function plainView(stream: NodeJS.WriteStream, arms: number): ProgressView {
   const startedAt = performance.now();
   let done = 0;
   const installing = new Set<string>();
+  /** A reason that several arms share is said once. */
+  const said = new Set<string>();
   return {
     onProgress: (progress) => {
       if (progress.kind === 'install' && !installing.has(progress.build)) {
@@ -36,7 +38,13 @@ function plainView(stream: NodeJS.WriteStream, arms: number): ProgressView {
       if (progress.kind !== 'arm-end') return;
       done++;
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-      const how = progress.failure === null ? 'done' : `not measured: ${progress.failure}`;
+      const how =
+        progress.failure === null
+          ? 'done'
+          : said.has(progress.failure)
+            ? 'not measured'
+            : `not measured: ${progress.failure}`;
+      if (progress.failure !== null) said.add(progress.failure);
       stream.write(`[${done}/${arms} ${seconds} s] ${progress.case} on ${progress.build}: ${how}\n`);
     },
     close: () => undefined,

@@ -24,7 +24,11 @@ export function loadConfig(file: string | undefined): Config {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ConfigError(`cannot read the configuration ${path}: ${(error as Error).message}`);
+    throw new ConfigError(
+      (error as NodeJS.ErrnoException).code === 'ENOENT'
+        ? `there is no configuration ${path}: mcp-retention config init writes one.`
+        : `cannot read the configuration ${path}: ${(error as Error).message}`,
+    );
   }
   return parseConfig(text, path);
 }

@@ -44,6 +44,10 @@ interface Entry {
   version: number;
   ended: boolean;
   abandoned: boolean;
+  /** `lo` before the DELETE in flight, null while there is none. Meanwhile no other answer proves that it lives. */
+  beforeDelete: 0 | 1 | null;
+  /** The server counts idleness from here at the earliest. */
+  activeAt: number;
 }
 
 interface Timer {
@@ -84,7 +88,10 @@ export class Ledger {
     this.#advance(t);
     const entry = this.#entry(op.session);
     if (op.step === 'open' || op.step === 'refuse') this.#set(entry, 0, 1);
-    else if (op.step === 'delete') this.#set(entry, 0, entry.hi);
+    else if (op.step === 'delete') {
+      entry.beforeDelete = entry.lo;
+      this.#set(entry, 0, entry.hi);
+    }
     entry.busy++;
     entry.version++;
   }
@@ -102,10 +109,13 @@ export class Ledger {
     if (!(op.step === 'stream' && op.outcome === 'ok')) entry.busy = Math.max(0, entry.busy - 1);
     if (op.step === 'open' || op.step === 'refuse') this.#opened(entry, op);
     else if (op.step === 'delete') this.#deleted(entry, op, t);
-    else if (op.outcome === 'ok' && !entry.ended) this.#set(entry, 1, 1);
+    else if (op.outcome === 'ok' && !entry.ended && entry.beforeDelete === null) this.#set(entry, 1, 1);
     else if (op.status === 404 && entry.lo === 0) this.#gone(entry, t);
     if (op.outcome === 'refused' && (op.step === 'open' || op.step === 'refuse')) this.#gone(entry, t);
-    if (entry.busy === 0 && !entry.ended) this.#idle(entry, startedAt, t);
+    // What was not answered may not have reached the server: then it has been idle for longer.
+    if (op.outcome === 'ok' || op.outcome === 'refused' || op.step === 'stream-end')
+      entry.activeAt = Math.max(startedAt, t - this.#policy.lagMs);
+    if (entry.busy === 0 && !entry.ended) this.#idle(entry, t);
   }
 
   /** The target's process has ended: whatever it held is gone. */
@@ -124,14 +134,18 @@ export class Ledger {
       this.#set(entry, registered, registered);
       if (registered) this.#counts.opened++;
     } else if (op.outcome === 'refused') this.#counts.refused++;
+    else if (op.outcome === 'local') this.#set(entry, 0, 0);
     else this.#counts.uncertain++;
   }
 
   #deleted(entry: Entry, op: Op, t: number): void {
+    const before = entry.beforeDelete ?? entry.lo;
+    entry.beforeDelete = null;
     if (op.outcome === 'ok' || op.status === 404) {
       this.#counts.deleted++;
       this.#gone(entry, t);
     } else if (op.status === 405) this.#set(entry, 1, 1);
+    else if (op.outcome === 'local') this.#set(entry, before, entry.hi);
     else if (op.outcome === 'broken') this.#counts.uncertain++;
   }
 
@@ -150,13 +164,12 @@ export class Ledger {
   }
 
   /** The server counts idleness from when it had answered: after the request began, and at most a lag ago. */
-  #idle(entry: Entry, startedAt: number, t: number): void {
+  #idle(entry: Entry, t: number): void {
     entry.version++;
-    const { idleSeconds, slackMs, lagMs } = this.#policy;
+    const { idleSeconds, slackMs } = this.#policy;
     if (!Number.isFinite(idleSeconds)) return;
     const timer = { entry, version: entry.version };
-    const answered = Math.max(startedAt, t - lagMs);
-    this.#timers.push({ ...timer, at: answered + idleSeconds * 1000, bound: 'lo' });
+    this.#timers.push({ ...timer, at: entry.activeAt + idleSeconds * 1000, bound: 'lo' });
     this.#timers.push({ ...timer, at: t + idleSeconds * 1000 + slackMs, bound: 'hi' });
   }
 
@@ -178,7 +191,16 @@ export class Ledger {
   #entry(session: string): Entry {
     let entry = this.#entries.get(session);
     if (!entry) {
-      entry = { lo: 0, hi: 0, busy: 0, version: 0, ended: false, abandoned: false };
+      entry = {
+        lo: 0,
+        hi: 0,
+        busy: 0,
+        version: 0,
+        ended: false,
+        abandoned: false,
+        beforeDelete: null,
+        activeAt: 0,
+      };
       this.#entries.set(session, entry);
     }
     return entry;

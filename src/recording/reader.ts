@@ -54,7 +54,12 @@ export async function readRecording(path: string): Promise<Recording> {
     return await assemble(lines, path);
   } catch (error) {
     if (error instanceof UnreadableRecording) throw error;
-    throw new UnreadableRecording(`cannot read the recording ${path}: ${(error as Error).message}`);
+    const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    throw new UnreadableRecording(
+      absent
+        ? `there is no recording ${path}.`
+        : `cannot read the recording ${path}: ${(error as Error).message}`,
+    );
   }
 }
 

@@ -55,7 +55,8 @@ export class RecordingWriter implements Recorder {
   }
 
   write(record: Untimed<RecordingRecord>, t = this.now()): void {
-    this.#buffer += JSON.stringify({ ...record, t: round(t) }) + '\n';
+    // Put in as text: a copy of every record would cost as much as writing it.
+    this.#buffer += `${JSON.stringify(record).slice(0, -1)},"t":${round(t)}}\n`;
     if (this.#buffer.length >= FLUSH_BYTES) this.#flush();
   }
 

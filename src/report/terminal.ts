@@ -24,18 +24,27 @@ type Paint = ReturnType<typeof pc.createColors>;
 
 export function terminalReport(report: Report, options: TerminalOptions): string {
   const paint = pc.createColors(options.color);
+  const played = report.builds.flatMap((build) => build.cases);
   const parts = [
-    section(report, paint, 'Registered sessions: kept (should be gone), open (rightly there)', (played) =>
-      sessionsCell(played, paint),
-    ),
-    section(report, paint, 'Process memory: MiB at start → end; KiB per session (95 % interval)', memoryCell),
-    section(report, paint, 'Completed requests: count, per second under load', requestsCell),
+    played.some((one) => one.sessions !== null || one.requests.completed > 0) &&
+      section(report, paint, 'Registered sessions: kept (should be gone), open (rightly there)', (one) =>
+        sessionsCell(one, paint),
+      ),
+    played.some((one) => one.memory.startBytes !== null) &&
+      section(
+        report,
+        paint,
+        'Process memory: MiB at start → end; KiB per session (95 % interval)',
+        memoryCell,
+      ),
+    played.some((one) => one.requests.completed > 0) &&
+      section(report, paint, 'Completed requests: count, per second under load', requestsCell),
     failures(report, paint),
     undecided(report, paint),
     remarks(report),
     `${verdictMark(report, paint)} ${VERDICTS[report.verdict]}${report.complete ? '' : ' The run was not played to its end.'}`,
   ];
-  return parts.filter((part) => part !== '').join('\n\n') + '\n';
+  return parts.filter((part) => part !== false && part !== '').join('\n\n') + '\n';
 }
 
 function section(report: Report, paint: Paint, title: string, cell: (played: CaseReport) => string): string {
@@ -105,6 +114,8 @@ function failures(report: Report, paint: Paint): string {
     .join('\n');
 }
 
+const MANY = 6;
+
 /** Reasons that several claims and builds share are said once. */
 function undecided(report: Report, paint: Paint): string {
   const open = claimsWhere(report, (claim) => claim.status === 'unmeasured');
@@ -112,8 +123,10 @@ function undecided(report: Report, paint: Paint): string {
     ...groupBy(open, (place) => `${place.claim.reason}${place.claim.promised ? '' : ' (not promised)'}`),
   ]
     .map(([reason, places]) => {
-      const unique = (names: string[]): string => [...new Set(names)].join(', ');
-      return `${paint.yellow('?')} ${unique(places.map((place) => place.build))}: ${reason}\n    unmeasured: ${unique(places.map(claimName))}`;
+      const builds = [...new Set(places.map((place) => place.build))];
+      const names = [...new Set(places.map(claimName))];
+      const more = names.length > MANY ? ` and ${names.length - MANY} more claims` : '';
+      return `${paint.yellow('?')} ${builds.join(', ')}: ${reason}\n    unmeasured: ${names.slice(0, MANY).join(', ')}${more}`;
     })
     .join('\n');
 }

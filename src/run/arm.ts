@@ -5,19 +5,19 @@ import { setMaxListeners } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { play, type Case, type PlayStage, type Size, type Stage } from '../cases/case.ts';
-import { call, del, initialized, open } from '../cases/steps.ts';
+import type { Case, Size } from '../cases/case.ts';
 import { HttpTransport } from '../client/http.ts';
 import type { Endpoint } from '../client/types.ts';
 import type { ArmContext } from '../drivers/context.ts';
-import { playFlood } from '../drivers/flood.ts';
-import { deleteSession, playStage } from '../drivers/lifecycle.ts';
-import type { OpRecord } from '../recording/schema.ts';
 import type { Recorder } from '../recording/writer.ts';
 import { TargetError, type PreparedBuild, type RunningTarget } from '../targets/target.ts';
+import type { Logger } from '../log.ts';
 import type { OnProgress } from './events.ts';
-import { Observer, total } from './observer.ts';
+import { Observer } from './observer.ts';
 import { obstacle, planSettings, promise, type ArmPlan } from './promises.ts';
+import { playStages } from './stages.ts';
+
+export const INTERRUPTED = 'the run was interrupted';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const DEFAULT_IDLE_SECONDS = 1;
@@ -38,14 +38,17 @@ export interface ArmOptions {
   readonly requireProbe: boolean;
   readonly signal: AbortSignal;
   readonly onProgress: OnProgress;
+  readonly log: Logger;
 }
 
-export async function runArm(options: ArmOptions): Promise<void> {
+/** @returns why the target cannot be measured at all, or null where it can. */
+export async function runArm(options: ArmOptions): Promise<string | null> {
   const { recorder, arm, build, definition } = options;
   const plan = planSettings(definition, build.record);
   const probeDir = options.probeDir ?? mkdtempSync(join(tmpdir(), 'mcpr-'));
   let running: RunningTarget | null = null;
   let failure: string | null = null;
+  let unusable: string | null = null;
   try {
     running = await start(options, plan, probeDir);
     writeArm(options, plan, running);
@@ -60,7 +63,7 @@ export async function runArm(options: ArmOptions): Promise<void> {
       failure = await playArm(options, plan, running, probeDir);
   } catch (error) {
     if (!(error instanceof TargetError)) throw error;
-    failure = error.message;
+    unusable = failure = error.message;
     if (!running) writeArm(options, plan, null);
     recorder.write({ type: 'target', arm, event: 'failed', reason: failure });
   } finally {
@@ -69,10 +72,13 @@ export async function runArm(options: ArmOptions): Promise<void> {
   }
   if (running) recorder.write({ type: 'target', arm, event: 'stopped' });
   const interrupted = options.signal.aborted;
+  if (failure !== null && !interrupted) options.log.warn(failure);
+  else options.log.info({ outcome: interrupted ? 'interrupted' : 'measured' }, 'arm ended');
   const outcome = interrupted ? 'interrupted' : failure === null ? 'measured' : 'failed';
-  const reason = interrupted ? 'the run was interrupted' : failure;
+  const reason = interrupted ? INTERRUPTED : failure;
   recorder.write({ type: 'arm-end', arm, outcome, ...(reason !== null && { reason }) });
   options.onProgress({ kind: 'arm-end', build: build.record.build, case: definition.id, failure: reason });
+  return unusable;
 }
 
 async function start(options: ArmOptions, plan: ArmPlan, probeDir: string): Promise<RunningTarget> {
@@ -100,14 +106,10 @@ function writeArm(options: ArmOptions, plan: ArmPlan, running: RunningTarget | n
     },
     lacks: plan.lacks,
     size,
-    // A target that did not start keeps its promises: they are unmeasured, and the run undecided.
-    ...promise(
-      definition,
-      plan,
-      running ? known : { idleTimeoutSeconds: null, maxSessions: null, ...plan.wanted },
-      build.record,
-      options.requireProbe,
-    ),
+    // A target that did not start breaks every promise: all is unmeasured, and the run undecided.
+    ...(running
+      ? promise(definition, plan, known, build.record, options.requireProbe)
+      : { promised: [...definition.claims], notPromised: [] }),
   });
 }
 
@@ -129,7 +131,7 @@ async function playArm(
   const signal = AbortSignal.any([options.signal, given.signal]);
   setMaxListeners(0, signal);
   const context = contextOf(options, running, plan, transport, signal, giveUp);
-  const { build, definition, recorder, arm, sampleEveryMs, onProgress } = options;
+  const { build, definition, recorder, log, arm, sampleEveryMs, onProgress } = options;
   const observer = new Observer({
     arm,
     build: build.record.build,
@@ -137,112 +139,19 @@ async function playArm(
     running,
     probeDir: build.record.abilities.probe || options.requireProbe ? probeDir : null,
     recorder,
+    log,
     sampleEveryMs,
     requests: () => context.completed,
     onProgress,
     onDeath: (reason) => giveUp(`the server died: ${reason}`),
   });
   try {
-    await playStages({ options, plan, running, context, observer, endpoint, giveUp });
+    await playStages({ options, plan, running, context, observer, endpoint });
   } finally {
     await observer.stop();
     await transport.close();
   }
   return failure;
-}
-
-interface Playing {
-  readonly options: ArmOptions;
-  readonly plan: ArmPlan;
-  readonly running: RunningTarget;
-  readonly context: ArmContext;
-  readonly observer: Observer;
-  readonly endpoint: Endpoint;
-  readonly giveUp: (reason: string) => void;
-}
-
-async function playStages(playing: Playing): Promise<void> {
-  const { options, plan, running, context, observer } = playing;
-  const maxSessions = plan.wanted.maxSessions ?? running.settings.maxSessions;
-  const settings = maxSessions == null ? {} : { maxSessions };
-  const baseline = total(await observer.sample()) ?? 0;
-  observer.start();
-  if (options.build.record.kind !== 'python') await preflight(playing);
-  for (const stage of options.definition.stages({ size: options.size, settings })) {
-    if (context.signal.aborted) break;
-    await playOne(playing, stage, baseline);
-  }
-  await cleanUp(playing);
-  // Also after an interruption: an answer is owed, but only a target that still stands can give it.
-  if (!context.signal.aborted) await playOne(playing, SURVIVAL, baseline);
-  options.recorder.write({ type: 'phase', arm: options.arm, phase: 'end', stage: 'end' });
-  await observer.sample();
-}
-
-const SURVIVAL: PlayStage = play('survival', 'after', 1, 1, (pick) => [
-  open(),
-  initialized(),
-  call(pick.text()),
-  del(),
-]);
-
-/** One session opened and deleted: is there an MCP server at all? Our own builds are known to be one. */
-async function preflight(playing: Playing): Promise<void> {
-  const { context } = playing;
-  const answers: OpRecord[] = [];
-  const watching: ArmContext = {
-    ...context,
-    write: (record, endedAt) => {
-      if (record.type === 'op') answers.push({ ...record, t: 0 });
-      context.write(record, endedAt);
-    },
-  };
-  announce(playing, PREFLIGHT);
-  await playStage(watching, PREFLIGHT);
-  const opened = answers.find((op) => op.step === 'open');
-  if (!opened || opened.outcome === 'ok' || context.signal.aborted) return;
-  const answer = opened.status === undefined ? '' : `HTTP ${opened.status}`;
-  throw new TargetError(
-    `${hostOf(playing.running.url)} does not open an MCP session: ${[answer, opened.note].filter(Boolean).join(', ')}`,
-  );
-}
-
-const PREFLIGHT: PlayStage = play('preflight', 'after', 1, 1, () => [open(), initialized(), del()]);
-
-/** Scheme, host and path: a query may hold a token. */
-const hostOf = (url: string): string => url.replace(/[?#].*$/, '').replace(/\/\/[^/@]*@/, '//');
-
-function announce(
-  playing: Playing,
-  stage: Pick<Stage, 'phase' | 'name'> | { phase: 'clean-up'; name: string },
-): void {
-  const { recorder, arm, build, definition, onProgress } = playing.options;
-  recorder.write({ type: 'phase', arm, phase: stage.phase, stage: stage.name });
-  onProgress({ kind: 'stage', build: build.record.build, case: definition.id, stage: stage.name });
-}
-
-async function playOne(playing: Playing, stage: Stage, baseline: number): Promise<void> {
-  const { context, observer, endpoint } = playing;
-  announce(playing, stage);
-  if (stage.kind === 'play') await playStage(context, stage);
-  else if (stage.kind === 'flood') await playFlood(context, stage, endpoint);
-  else if (stage.kind === 'settle') await observer.settle(context.signal);
-  else await observer.expire(baseline, context.idleTimeoutSeconds, context.signal);
-}
-
-/** Deletes what is still held; on someone else's server also what the case left behind. */
-async function cleanUp(playing: Playing): Promise<void> {
-  const { context, options, running } = playing;
-  const left = [...context.sessions.values()].filter(
-    (s) => !s.deleted && (!s.dropped || options.build.foreign),
-  );
-  if (left.length === 0 || running.death() !== null) return;
-  announce(playing, { phase: 'clean-up', name: 'clean-up' });
-  const worker = async (): Promise<void> => {
-    for (let planned = left.pop(); planned; planned = left.pop())
-      await deleteSession(context, 'clean-up', planned);
-  };
-  await Promise.all(Array.from({ length: options.size.concurrency }, worker));
 }
 
 function contextOf(
@@ -268,8 +177,11 @@ function contextOf(
     completed: 0,
     write: (record, endedAt) => {
       recorder.write(record, recorder.at(endedAt));
-      if (record.type !== 'op' || record.outcome === 'local') return;
-      unanswered = record.outcome === 'broken' ? unanswered + 1 : 0;
+      if (record.type !== 'op') return;
+      // Of openings also those that found no connection; other steps are local for many a reason.
+      const unsent = record.outcome === 'local' && (record.step === 'open' || record.step === 'refuse');
+      if (record.outcome === 'local' && !unsent) return;
+      unanswered = unsent || record.outcome === 'broken' ? unanswered + 1 : 0;
       // A server that hangs would cost a deadline for every request left: its silence is the finding.
       if (unanswered >= most)
         giveUp(

@@ -7,6 +7,7 @@ import { ProbeReader, toManagerSamples } from '../observe/sessions.ts';
 import type { Recorder } from '../recording/writer.ts';
 import type { SampleRecord, Untimed } from '../recording/schema.ts';
 import type { RunningTarget } from '../targets/target.ts';
+import type { Logger } from '../log.ts';
 import type { OnProgress } from './events.ts';
 
 /** A probe that does not answer within this time is reported as not answering. */
@@ -25,6 +26,7 @@ export interface ObserverOptions {
   /** Directory of the probe's sockets, or null where there is no probe. */
   readonly probeDir: string | null;
   readonly recorder: Recorder;
+  readonly log: Logger;
   readonly sampleEveryMs: number;
   readonly requests: () => number;
   readonly onProgress: OnProgress;
@@ -141,6 +143,7 @@ export class Observer {
     if (this.#reported.has(text)) return;
     this.#reported.add(text);
     this.#options.recorder.write({ type: 'notice', arm: this.#options.arm, code, text });
+    this.#options.log.warn({ code }, text);
   }
 
   #tell(record: Untimed<SampleRecord>): void {

@@ -10,8 +10,9 @@ import type { Case, Size } from '../cases/case.ts';
 import { RECORDING_SCHEMA, type HeaderRecord } from '../recording/schema.ts';
 import { RecordingError, RecordingWriter } from '../recording/writer.ts';
 import { TargetError, type Build, type PreparedBuild } from '../targets/target.ts';
+import type { Logger } from '../log.ts';
 import { TOOL } from '../version.ts';
-import { runArm } from './arm.ts';
+import { INTERRUPTED, runArm, type ArmOptions } from './arm.ts';
 import type { OnProgress } from './events.ts';
 
 export interface RunOptions {
@@ -29,6 +30,7 @@ export interface RunOptions {
   readonly command: string;
   readonly signal: AbortSignal;
   readonly onProgress: OnProgress;
+  readonly log: Logger;
 }
 
 const SAMPLE_EVERY_MS = 100;
@@ -38,9 +40,10 @@ const INSTALLS_AT_A_TIME = 4;
 
 /**
  * @returns the recording's path
- * @throws RecordingError when the recording cannot be written
+ * @throws UsageError before anything is written, RecordingError when the recording cannot be written
  */
 export async function run(options: RunOptions): Promise<string> {
+  for (const build of options.builds) await build.admit();
   const writer = openRecording(options);
   const full = new AbortController();
   writer.onFailure = (error) => full.abort(error);
@@ -91,9 +94,10 @@ async function prepareAll(options: RunOptions, writer: RecordingWriter): Promise
     options.builds.map((build) =>
       limit(async () => {
         try {
-          return await build.prepare(options.signal, (text) =>
-            options.onProgress({ kind: 'install', build: build.name, text }),
-          );
+          return await build.prepare(options.signal, (text) => {
+            options.onProgress({ kind: 'install', build: build.name, text });
+            options.log.debug({ build: build.name }, text);
+          });
         } catch (error) {
           if (!(error instanceof TargetError)) throw error;
           return { name: build.name, error };
@@ -108,42 +112,48 @@ async function prepareAll(options: RunOptions, writer: RecordingWriter): Promise
   });
 }
 
-/** Its cases stand in the recording as promised and unmeasured, so that the run is undecided. */
 function refuse(options: RunOptions, writer: RecordingWriter, name: string, error: TargetError): [] {
   writer.write({
     type: 'build',
     build: name,
-    kind: /^https?:/.test(name) ? 'url' : 'python',
+    kind: /^https?:/.test(name) ? 'url' : name.startsWith('python:') ? 'python' : 'command',
     sdk: null,
     version: null,
     packages: {},
     config: {},
     abilities: { probe: false, pid: false, settings: [] },
   });
-  options.cases.forEach((definition, index) => {
-    const arm = `${name}#${index}`;
-    const { size, claims } = definition;
-    writer.write({
-      type: 'arm',
-      arm,
-      build: name,
-      case: definition.id,
-      settings: {},
-      lacks: [],
-      size,
-      promised: [...claims],
-      notPromised: [],
-    });
-    const outcome = options.signal.aborted ? 'interrupted' : 'failed';
-    writer.write({
-      type: 'arm-end',
-      arm,
-      outcome,
-      reason: options.signal.aborted ? 'the run was interrupted' : error.message,
-    });
-    options.onProgress({ kind: 'arm-end', build: name, case: definition.id, failure: error.message });
-  });
+  options.cases.forEach((definition, index) =>
+    skipArm(options, writer, `${name}#${index}`, name, definition, error.message),
+  );
   return [];
+}
+
+/** A case that is not played stands in the recording as promised and unmeasured, so that the run is undecided. */
+function skipArm(
+  options: RunOptions,
+  writer: RecordingWriter,
+  arm: string,
+  build: string,
+  definition: Case,
+  failure: string,
+): void {
+  const { size, claims } = definition;
+  const outcome = options.signal.aborted ? 'interrupted' : 'failed';
+  const reason = options.signal.aborted ? INTERRUPTED : failure;
+  writer.write({
+    type: 'arm',
+    arm,
+    build,
+    case: definition.id,
+    settings: {},
+    lacks: [],
+    size,
+    promised: [...claims],
+    notPromised: [],
+  });
+  writer.write({ type: 'arm-end', arm, outcome, reason });
+  options.onProgress({ kind: 'arm-end', build, case: definition.id, failure: reason });
 }
 
 /** Case by case, all builds of one case close together, so that they meet the same machine. */
@@ -153,29 +163,45 @@ async function playAll(
   builds: readonly PreparedBuild[],
 ): Promise<void> {
   const limit = pLimit(ARMS_AT_A_TIME);
-  let number = 0;
-  const arms = options.cases.flatMap((definition) =>
-    builds.map((build) => {
-      const arm = `a${++number}`;
-      return limit(async () => {
-        if (options.signal.aborted) return;
-        const size: Size = { ...definition.size, ...options.size };
-        await runArm({
-          arm,
-          build,
-          definition,
-          size,
-          seed: options.seed,
-          recorder: writer,
-          sampleEveryMs: SAMPLE_EVERY_MS,
-          logDir: join(options.out, 'logs'),
-          probeDir: options.probeDir,
-          requireProbe: options.requireProbe,
-          signal: options.signal,
-          onProgress: options.onProgress,
-        });
-      });
-    }),
-  );
-  await Promise.all(arms);
+  const arms = options.cases.flatMap((definition) => builds.map((build) => ({ definition, build })));
+  /** What does not start once is not started again: its deadline would be waited for in every case. */
+  const unstartable = new Map<PreparedBuild, string>();
+  const playOne = async ({ definition, build }: (typeof arms)[number], arm: string): Promise<void> => {
+    const failure = unstartable.get(build);
+    if (options.signal.aborted || failure !== undefined) {
+      skipArm(options, writer, arm, build.record.build, definition, failure ?? INTERRUPTED);
+      return;
+    }
+    const unstarted = await runArm(armOptions(options, writer, build, definition, arm));
+    if (unstarted !== null) unstartable.set(build, unstarted);
+  };
+  await Promise.all(arms.map((one, i) => limit(() => playOne(one, `a${i + 1}`))));
+}
+
+function armOptions(
+  options: RunOptions,
+  recorder: RecordingWriter,
+  build: PreparedBuild,
+  definition: Case,
+  arm: string,
+): ArmOptions {
+  const { seed, probeDir, requireProbe, signal, onProgress } = options;
+  const log = options.log.child({ arm, build: build.record.build, case: definition.id });
+  const size: Size = { ...definition.size, ...options.size };
+  const logDir = join(options.out, 'logs');
+  return {
+    arm,
+    build,
+    definition,
+    size,
+    seed,
+    recorder,
+    sampleEveryMs: SAMPLE_EVERY_MS,
+    logDir,
+    probeDir,
+    requireProbe,
+    signal,
+    onProgress,
+    log,
+  };
 }

@@ -60,7 +60,8 @@ export function evidenceOf(events: ArmEvents, header: HeaderRecord): Evidence {
     counted.map((sample) => sample.t),
     { idleSeconds, slackMs: DEFAULT_SLACK_MS, lagMs: DEFAULT_LAG_MS },
   );
-  const baseline = counted[0] ? sum(counted[0], 'registered') : 0;
+  // What was registered before the case, without what the first look at a foreign server has left open itself.
+  const baseline = counted[0] ? Math.max(0, sum(counted[0], 'registered') - (expected[0]?.max ?? 0)) : 0;
   const counts = counted.map((sample, i) =>
     countOf(sample, stageAt(events.phases, sample.t), expected[i] ?? { min: 0, max: 0 }, baseline),
   );

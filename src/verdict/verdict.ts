@@ -97,8 +97,14 @@ function claimsOf(evidence: Evidence): ClaimReport[] {
 
 function judge(id: string, evidence: Evidence): Finding {
   if (!CLAIMS.has(id)) return unmeasured('This release does not know the claim.');
-  return claimOf(id).judge(evidence);
+  const finding = claimOf(id).judge(evidence);
+  // An arm that was cut has one reason for everything that it does not tell.
+  return finding.status === 'unmeasured' && evidence.cut !== null
+    ? unmeasured(sentence(evidence.cut))
+    : finding;
 }
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 function claimReport(id: string, finding: Finding, promised: boolean): ClaimReport {
   const { status, expected, observed, reason } = finding;

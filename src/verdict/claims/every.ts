@@ -1,3 +1,4 @@
+import type { OpRecord } from '../../recording/schema.ts';
 import { defineClaim } from '../claim.ts';
 import { fail, pass, unmeasured } from '../finding.ts';
 import { missing } from './shared.ts';
@@ -38,7 +39,8 @@ export const servesAfter = defineClaim('survival.serves-after', {
       return fail(expected, 'the server is gone', `The server died under the case: ${reason}`);
     }
     const ops = evidence.events.ops.filter((op) => op.stage === 'survival');
-    const bad = ops.find((op) => op.outcome === 'refused' || op.outcome === 'broken');
+    const unsent = (op: OpRecord): boolean => op.step === 'open' && op.outcome === 'local';
+    const bad = ops.find((op) => op.outcome === 'refused' || op.outcome === 'broken' || unsent(op));
     if (bad) {
       const answer = bad.status === undefined ? 'no answer' : `HTTP ${bad.status}`;
       return fail(

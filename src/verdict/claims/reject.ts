@@ -51,10 +51,10 @@ export const rejectRegistersNothing = defineClaim('reject.registers-nothing', {
       'refused openings',
       (kept, remnants) => `A refusal leaves its session behind: ${kept} kept, ${kindOfKept(kept, remnants)}.`,
     );
-    const all = evidence.settled('settle-lenient');
+    const all = evidence.settled('settle-apart');
     if (finding.status !== 'pass' || !all) return finding;
     // What a lenient server opened was deleted again: that is the delete case's matter, not a refusal's.
-    const later = evidence.ops('refuse', 'lenient');
+    const later = evidence.ops('refuse', 'apart');
     const kept = all.retentionDrift - later.filter((op) => op.outcome === 'ok').length;
     if (kept <= 0) return finding;
     return fail(

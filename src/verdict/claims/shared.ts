@@ -13,10 +13,9 @@ export function answers(ops: readonly OpRecord[]): string {
   return [...tally].map(([name, count]) => `${name} × ${count}`).join(', ') || 'nothing was sent';
 }
 
-/** Why evidence is missing: the arm was cut, the target died, or nothing came to it. */
+/** Evidence is missing: because the target died, or because nothing came to it. */
 export function missing(evidence: Evidence, what: string): Finding {
-  const why = evidence.cut ?? evidence.death?.reason;
-  return unmeasured(why ? `${what}: ${why}` : `${what}.`);
+  return unmeasured(evidence.death ? `${what}: ${evidence.death.reason}` : `${what}.`);
 }
 
 interface Judgement {
