@@ -12,7 +12,7 @@ export const abandonLargeCase = defineCase({
   id: 'abandon-large',
   title: 'Initialize with 256 KiB of client info, abandoned',
   settings: {},
-  size: { sessions: 60, warmUp: 10, concurrency: 4 },
+  size: { sessions: 120, warmUp: 10, concurrency: 2 },
   stages: ({ size }) => {
     const load = play('load', 'load', size.sessions, size.concurrency, () => [
       open(CLIENT_INFO_BYTES),

@@ -14,6 +14,9 @@ export interface PublishOptions {
   readonly markdown?: string;
 }
 
+/** Width of the tables where no terminal tells its own. */
+const FILE_COLUMNS = 120;
+
 /** Judges the recording, prints the report, and writes it beside the recording and where else it was asked for. */
 export async function publish(recording: string, options: PublishOptions): Promise<Report> {
   const report = await printReport(recording, options);
@@ -34,7 +37,10 @@ export async function publish(recording: string, options: PublishOptions): Promi
 /** Judges the recording, prints the report and writes it where it was asked for. */
 export async function printReport(recording: string, options: PublishOptions): Promise<Report> {
   const report = verdict(await readRecording(recording));
-  process.stdout.write(terminalReport(report, { color: process.stdout.isTTY && pc.isColorSupported }));
+  const { isTTY, columns } = process.stdout;
+  process.stdout.write(
+    terminalReport(report, { color: isTTY && pc.isColorSupported, columns: isTTY ? columns : FILE_COLUMNS }),
+  );
   writeFiles(report, options);
   return report;
 }

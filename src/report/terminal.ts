@@ -18,27 +18,35 @@ import {
 
 export interface TerminalOptions {
   readonly color: boolean;
+  /** Width of the terminal in characters. */
+  readonly columns: number;
 }
 
 type Paint = ReturnType<typeof pc.createColors>;
 
+interface Look {
+  readonly paint: Paint;
+  readonly columns: number;
+}
+
 export function terminalReport(report: Report, options: TerminalOptions): string {
   const paint = pc.createColors(options.color);
+  const look: Look = { paint, columns: options.columns };
   const played = report.builds.flatMap((build) => build.cases);
   const parts = [
     played.some((one) => one.sessions !== null || one.requests.completed > 0) &&
-      section(report, paint, 'Registered sessions: kept (should be gone), open (rightly there)', (one) =>
+      section(report, look, 'Registered sessions: kept (should be gone), open (rightly there)', (one) =>
         sessionsCell(one, paint),
       ),
     played.some((one) => one.memory.startBytes !== null) &&
       section(
         report,
-        paint,
+        look,
         'Process memory: MiB at start → end; KiB per session (95 % interval)',
         memoryCell,
       ),
     played.some((one) => one.requests.completed > 0) &&
-      section(report, paint, 'Completed requests: count, per second under load', requestsCell),
+      section(report, look, 'Completed requests: count, per second under load', requestsCell),
     failures(report, paint),
     undecided(report, paint),
     remarks(report),
@@ -47,20 +55,37 @@ export function terminalReport(report: Report, options: TerminalOptions): string
   return parts.filter((part) => part !== false && part !== '').join('\n\n') + '\n';
 }
 
-function section(report: Report, paint: Paint, title: string, cell: (played: CaseReport) => string): string {
-  const ids = [...new Set(report.builds.flatMap((build) => build.cases.map((played) => played.id)))];
-  const table = new Table({
-    head: ['case', ...report.builds.map(shortName)],
+/** A table with a column a build; where that is wider than the terminal, two tables below each other, or more. */
+function section(report: Report, look: Look, title: string, cell: (played: CaseReport) => string): string {
+  return [look.paint.bold(title), ...tables(report.builds, look.columns, cell)].join('\n');
+}
+
+function tables(
+  builds: readonly BuildReport[],
+  columns: number,
+  cell: (played: CaseReport) => string,
+): string[] {
+  const text = table(builds, cell);
+  const width = text.indexOf('\n');
+  if (width <= columns || builds.length === 1) return [text];
+  const half = Math.ceil(builds.length / 2);
+  return [builds.slice(0, half), builds.slice(half)].flatMap((some) => tables(some, columns, cell));
+}
+
+function table(builds: readonly BuildReport[], cell: (played: CaseReport) => string): string {
+  const ids = [...new Set(builds.flatMap((build) => build.cases.map((played) => played.id)))];
+  const rows = new Table({
+    head: ['case', ...builds.map(shortName)],
     style: { head: [], border: [], compact: true },
   });
   for (const id of ids) {
-    const cells = report.builds.map((build) => {
+    const cells = builds.map((build) => {
       const played = build.cases.find((candidate) => candidate.id === id);
       return played ? cell(played) : '';
     });
-    table.push([id, ...cells]);
+    rows.push([id, ...cells]);
   }
-  return `${paint.bold(title)}\n${table.toString()}`;
+  return rows.toString();
 }
 
 /** `python:mcp@1.29.1` → `mcp 1.29.1`: four of them must fit beside each other. */

@@ -29,7 +29,7 @@ export function failedClaims(report: CaseReport): string[] {
 export function kibText(report: CaseReport): string {
   const kib = report.memory.kibPerSession;
   if (!kib) return '–';
-  return `${kib.estimate.toFixed(1)} (${kib.low.toFixed(1)} to ${kib.high.toFixed(1)})`;
+  return `${kib.estimate.toFixed(1)} (${kib.low.toFixed(1)}–${kib.high.toFixed(1)})`;
 }
 
 /** `10,000 × 330 KiB per session = 3.1 GiB, against a memory limit of 2.0 GiB`. */

@@ -30,7 +30,7 @@ export function slope(points: readonly Point[]): number {
   return median(slopes);
 }
 
-const LEAST_POINTS = 8;
+const LEAST_POINTS = 6;
 const LEAST_SPREAD = 30;
 
 /** At most this many batches, so that the pairs stay few however long a run was. */
@@ -59,7 +59,7 @@ function* draws(seed: number): Generator<number> {
 /**
  * Robust slope with a 95 % interval by a moving-block bootstrap of the line's residuals: blocks keep the
  * dependence between neighbouring samples.
- * @returns null where there are fewer than 8 points, or fewer than 30 sessions between the first and the last:
+ * @returns null where there are fewer than 6 points, or fewer than 30 sessions between the first and the last:
  * then the noise of an allocator is larger than what could be seen.
  */
 export function robustSlope(all: readonly Point[], resamples = 200): Estimate | null {
