@@ -5,15 +5,12 @@ import { setMaxListeners } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Case, Size } from '../cases/case.ts';
 import { HttpTransport } from '../client/http.ts';
 import type { Endpoint } from '../client/types.ts';
 import type { ArmContext } from '../drivers/context.ts';
-import type { Recorder } from '../recording/writer.ts';
-import { TargetError, type PreparedBuild, type RunningTarget } from '../targets/target.ts';
-import type { Logger } from '../log.ts';
-import type { OnProgress } from './events.ts';
+import { TargetError, type RunningTarget } from '../targets/target.ts';
 import { Observer } from './observer.ts';
+import type { ArmOptions } from './options.ts';
 import { obstacle, planSettings, promise, type ArmPlan } from './promises.ts';
 import { playStages } from './stages.ts';
 
@@ -21,25 +18,6 @@ export const INTERRUPTED = 'the run was interrupted';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const DEFAULT_IDLE_SECONDS = 1;
-
-export interface ArmOptions {
-  readonly arm: string;
-  readonly build: PreparedBuild;
-  readonly definition: Case;
-  readonly size: Size;
-  readonly seed: number;
-  readonly recorder: Recorder;
-  readonly sampleEveryMs: number;
-  /** Folder that the program's own output goes to. */
-  readonly logDir: string;
-  /** Where probes are found, or null for a private directory of this arm. */
-  readonly probeDir: string | null;
-  /** Promise registry claims even where no probe is known: without one the run is undecided. */
-  readonly requireProbe: boolean;
-  readonly signal: AbortSignal;
-  readonly onProgress: OnProgress;
-  readonly log: Logger;
-}
 
 /** @returns why the target cannot be measured at all, or null where it can. */
 export async function runArm(options: ArmOptions): Promise<string | null> {

@@ -12,8 +12,9 @@ import { RecordingError, RecordingWriter } from '../recording/writer.ts';
 import { TargetError, type Build, type PreparedBuild } from '../targets/target.ts';
 import type { Logger } from '../log.ts';
 import { TOOL } from '../version.ts';
-import { INTERRUPTED, runArm, type ArmOptions } from './arm.ts';
+import { INTERRUPTED, runArm } from './arm.ts';
 import type { OnProgress } from './events.ts';
+import type { ArmOptions } from './options.ts';
 
 export interface RunOptions {
   readonly builds: readonly Build[];

@@ -11,8 +11,8 @@ import { deleteSession, playStage } from '../drivers/lifecycle.ts';
 import { DEFAULT_LAG_MS } from '../ledger/ledger.ts';
 import type { OpRecord } from '../recording/schema.ts';
 import { TargetError, type RunningTarget } from '../targets/target.ts';
-import type { ArmOptions } from './arm.ts';
 import { total, type Observer } from './observer.ts';
+import type { ArmOptions } from './options.ts';
 import type { ArmPlan } from './promises.ts';
 
 export interface Playing {
