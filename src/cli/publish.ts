@@ -37,10 +37,11 @@ export async function publish(recording: string, options: PublishOptions): Promi
 /** Judges the recording, prints the report and writes it where it was asked for. */
 export async function printReport(recording: string, options: PublishOptions): Promise<Report> {
   const report = verdict(await readRecording(recording));
-  const { isTTY, columns } = process.stdout;
-  process.stdout.write(
-    terminalReport(report, { color: isTTY && pc.isColorSupported, columns: isTTY ? columns : FILE_COLUMNS }),
-  );
+  // Not a terminal: isTTY is undefined, and no colour whatever the environment says of CI.
+  const look = process.stdout.isTTY
+    ? { color: pc.isColorSupported, columns: process.stdout.columns }
+    : { color: false, columns: FILE_COLUMNS };
+  process.stdout.write(terminalReport(report, look));
   writeFiles(report, options);
   return report;
 }
