@@ -3,6 +3,7 @@
  */
 import type { McpSession } from '../client/session.ts';
 import type { HttpTransport } from '../client/http.ts';
+import type { SessionId } from '../client/id.ts';
 import type { Exchange, ToolChoice } from '../client/types.ts';
 import type { Span, StepName } from '../cases/steps.ts';
 import type { FloodRecord, OpRecord, Untimed } from '../recording/schema.ts';
@@ -10,7 +11,10 @@ import type { FloodRecord, OpRecord, Untimed } from '../recording/schema.ts';
 /** A session as a plan left it: open, dropped or ended, and found again by `resume`. */
 export interface PlannedSession {
   readonly key: string;
-  readonly session: McpSession;
+  /** null where the server gave none. */
+  readonly id: SessionId | null;
+  /** null once deleted: a run has many sessions, and of a deleted one nothing but its id is of use. */
+  session: McpSession | null;
   /** Ended by DELETE: never to be closed again. */
   deleted: boolean;
   /** Left behind on purpose. */

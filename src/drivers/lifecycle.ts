@@ -28,11 +28,14 @@ export async function deleteSession(
   stage: string,
   planned: PlannedSession,
 ): Promise<void> {
+  const { session } = planned;
+  if (session === null) return;
   planned.deleted = true;
   // One that was dropped is taken up again for this.
-  planned.session.resume(context.transport);
-  recordOp(context, stage, planned.key, 'delete', await planned.session.delete());
-  await planned.session.drop();
+  session.resume(context.transport);
+  recordOp(context, stage, planned.key, 'delete', await session.delete());
+  await session.drop();
+  planned.session = null;
 }
 
 type Handler<K extends Step['do']> = (player: PlanPlayer, step: Extract<Step, { do: K }>) => Promise<void>;
@@ -90,14 +93,14 @@ class PlanPlayer {
     },
     stream: async (player) => {
       await player.#ask('stream', (session) => session.openStream());
-      if (player.#current?.session.streamOpen === true) player.#followStream(player.#current);
+      if (player.#current?.session?.streamOpen === true) player.#followStream(player.#current);
     },
     delete: async (player) => {
       if (player.#current) await deleteSession(player.#context, player.#stage.name, player.#current);
     },
     drop: async (player) => {
       const planned = player.#current;
-      if (!planned || planned.deleted) return;
+      if (!planned?.session || planned.deleted) return;
       planned.dropped = true;
       recordOp(player.#context, player.#stage.name, planned.key, 'drop', await planned.session.drop());
     },
@@ -113,14 +116,14 @@ class PlanPlayer {
     },
     resume: (player, step) => {
       player.#current = player.#context.sessions.get(`${step.stage}:${step.index}`) ?? null;
-      player.#current?.session.resume(player.#context.transport);
+      player.#current?.session?.resume(player.#context.transport);
       // Whoever resumes a session keeps it unless the plan goes on to end it.
       player.#held = true;
       return Promise.resolve();
     },
     reuse: async (player, step) => {
       const planned = player.#current;
-      const id = planned?.session.id;
+      const id = planned?.id;
       if (!planned || !id) return;
       recordOp(
         player.#context,
@@ -176,7 +179,7 @@ class PlanPlayer {
 
   /** Records the moment at which the stream ends: by us (local), by a server that had no reason to, or broken. */
   #followStream(planned: PlannedSession): void {
-    void planned.session.streamEnded?.then(({ reason, at }) => {
+    void planned.session?.streamEnded?.then(({ reason, at }) => {
       const outcome =
         reason === 'closed' ? 'local' : reason === 'broken' ? 'broken' : planned.deleted ? 'ok' : 'refused';
       recordOp(this.#context, this.#stage.name, planned.key, 'stream-end', {
@@ -192,7 +195,7 @@ class PlanPlayer {
     send: (session: McpSession) => Promise<Exchange>,
   ): Promise<void> {
     const planned = this.#current;
-    if (!planned || planned.deleted) return;
+    if (!planned?.session || planned.deleted) return;
     recordOp(this.#context, this.#stage.name, planned.key, step, await send(planned.session));
   }
 
@@ -204,7 +207,7 @@ class PlanPlayer {
 
   #adopt(key: string, session: McpSession | null): void {
     this.#held = false;
-    this.#current = session && { key, session, deleted: false, dropped: false };
+    this.#current = session && { key, id: session.id, session, deleted: false, dropped: false };
     if (this.#current) this.#context.sessions.set(key, this.#current);
   }
 }

@@ -65,8 +65,7 @@ describe('what breaks no claim is not blamed', { concurrency: 3 }, () => {
       const { report } = await measure('suspect', {
         config: suspectConfig(name),
         cases: ['delete'],
-        sessions: 1500,
-        concurrency: 4,
+        sessions: 100,
       });
       const found = statuses(report);
       assert.equal(found.get('delete.deregisters'), 'unmeasured');

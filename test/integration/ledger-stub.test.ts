@@ -88,6 +88,13 @@ test('half of the sessions dropped: the expected count is exactly what is left',
   assert.equal(replay.counts.abandoned, 2_500);
 });
 
+test('a server that declines DELETE with 405: every session is expected to live on', async () => {
+  const { counts, replay, end } = await playOn({ declineDelete: 405 }, deleting(500));
+  assert.equal(counts.live, 500);
+  assert.deepEqual(end, exactly(counts.live));
+  assert.equal(replay.counts.deleted, 0);
+});
+
 for (const [what, stage] of [
   ['deleted', deleting(5_000)],
   ['deleted or dropped', droppingHalf(5_000)],
