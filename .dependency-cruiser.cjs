@@ -15,7 +15,15 @@ const ALLOWED = {
   drivers: ['cases', 'client', 'protocol', 'recording'],
   targets: ['cases', 'client', 'config', 'observe', 'recording'],
   run: ['cases', 'client', 'drivers', 'ledger', 'observe', 'recording', 'targets', 'verdict'],
-  cli: ['cases', 'config', 'recording', 'report', 'run', 'targets', 'verdict'],
+  metrics: [],
+  load: ['cases', 'client', 'drivers', 'ledger', 'metrics', 'recording', 'targets'],
+  cli: ['cases', 'config', 'load', 'recording', 'report', 'run', 'targets', 'verdict'],
+};
+
+/** The folders beside src/ that are part of the program. Of src/, only the command line imports them. */
+const BESIDE = {
+  exporters: ['config', 'metrics', 'observe'],
+  dashboards: ['metrics'],
 };
 
 const boundaries = Object.entries(ALLOWED).map(([folder, others]) => ({
@@ -23,12 +31,32 @@ const boundaries = Object.entries(ALLOWED).map(([folder, others]) => ({
   comment: `src/${folder} may import from: ${[folder, ...others].join(', ')}`,
   severity: 'error',
   from: { path: `^src/${folder}/` },
-  to: { path: '^src/', pathNot: `^src/(${[folder, ...others].join('|')})/|^src/(version|log)\\.ts$` },
+  to: { path: '^src/', pathNot: `^src/(${[folder, ...others].join('|')})/|^src/(version|log|root)\\.ts$` },
 }));
+
+const beside = Object.entries(BESIDE).flatMap(([folder, others]) => [
+  {
+    name: `${folder}-boundary`,
+    comment: `${folder} may import from src/: ${others.join(', ')}`,
+    severity: 'error',
+    from: { path: `^${folder}/` },
+    to: {
+      path: '^(src|exporters|dashboards)/',
+      pathNot: `^${folder}/|^src/(${others.join('|')})/|^src/(version|log|root)\\.ts$`,
+    },
+  },
+  {
+    name: `${folder}-from-cli-only`,
+    severity: 'error',
+    from: { path: '^src/', pathNot: '^src/cli/' },
+    to: { path: `^${folder}/` },
+  },
+]);
 
 module.exports = {
   forbidden: [
     ...boundaries,
+    ...beside,
     {
       name: 'runs-in-k6',
       comment: 'k6 loads cases and protocol: no Node built-ins and no npm packages there',
@@ -53,7 +81,7 @@ module.exports = {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, path: '^src/', pathNot: '^src/version\\.ts$' },
+      from: { orphan: true, path: '^src/', pathNot: '^src/(version|root)\\.ts$' },
       to: {},
     },
   ],

@@ -1,8 +1,8 @@
 /** cases, targets and probe: what there is. */
-import { fileURLToPath } from 'node:url';
 import { CASES } from '../cases/index.ts';
 import { loadConfig } from '../config/load.ts';
 import type { TargetConfig } from '../config/schema.ts';
+import { PYTHON_PROBE } from '../targets/paths.ts';
 import { claimOf } from '../verdict/claims/index.ts';
 import { BUILT_IN } from './measure.ts';
 
@@ -35,8 +35,6 @@ function describe(target: TargetConfig): string {
   if ('command' in target) return [target.command, ...target.args].join(' ');
   return target.url.replace(/^(https?:\/\/[^?#]*).*$/, '$1');
 }
-
-const PYTHON_PROBE = fileURLToPath(new URL('../../probes/python', import.meta.url));
 
 export function pythonProbe(pathOnly: boolean): string {
   if (pathOnly) return PYTHON_PROBE;
