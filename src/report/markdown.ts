@@ -3,6 +3,7 @@ import type { CaseReport, Report } from '../verdict/schema.ts';
 import {
   capacityText,
   claimName,
+  differencesText,
   claimsWhere,
   failedClaims,
   floorText,
@@ -79,10 +80,8 @@ function remarks(report: Report): string {
       return text === null ? [] : [`- ${escape(build.name)}: ${text}`];
     }),
   );
-  const floor = floorText(report);
-  return [
-    ...capacity,
-    ...(floor === null ? [] : [`- ${floor}`]),
-    ...report.notices.map((n) => `- ${escape(n.text)}`),
-  ].join('\n');
+  const general = [floorText(report), differencesText(report)].flatMap((text) =>
+    text === null ? [] : [`- ${escape(text)}`],
+  );
+  return [...capacity, ...general, ...report.notices.map((n) => `- ${escape(n.text)}`)].join('\n');
 }

@@ -5,6 +5,7 @@ import type { BuildReport, CaseReport, ClaimReport, Report } from '../verdict/sc
 import {
   capacityText,
   claimName,
+  differencesText,
   groupBy,
   claimsWhere,
   failedClaims,
@@ -166,5 +167,7 @@ function remarks(report: Report): string {
   const notices = report.notices.map(
     ({ build, case: id, text }) => `Note${build === null ? '' : ` on ${build} ${id ?? ''}`}: ${text}`,
   );
-  return [...capacity, floorText(report) ?? '', ...notices].filter((line) => line !== '').join('\n');
+  return [...capacity, floorText(report) ?? '', differencesText(report) ?? '', ...notices]
+    .filter((line) => line !== '')
+    .join('\n');
 }

@@ -1,5 +1,5 @@
 /** Figures as people read them. */
-import type { CaseReport, ClaimReport, Report } from '../verdict/schema.ts';
+import type { BuildReport, CaseReport, ClaimReport, Report } from '../verdict/schema.ts';
 
 export const mib = (bytes: number | null): string =>
   bytes === null ? '–' : (bytes / 1024 / 1024).toFixed(0);
@@ -66,6 +66,22 @@ export function groupBy<T>(entries: readonly T[], key: (entry: T) => string): Ma
   const groups = new Map<string, T[]>();
   for (const entry of entries) groups.set(key(entry), [...(groups.get(key(entry)) ?? []), entry]);
   return groups;
+}
+
+/** What was not the same for all builds, as `mcp 1.29.1 / 1.30.0`: packages and configuration. Empty for one build. */
+export function differencesText(report: Report): string | null {
+  const known = report.builds.filter((build) => Object.keys(build.packages).length > 0);
+  if (known.length < 2) return null;
+  const facts: Record<string, BuildReport['config'][string]>[] = known.map((build) => ({
+    ...build.packages,
+    ...build.config,
+  }));
+  const names = [...new Set(facts.flatMap((fact) => Object.keys(fact)))].sort();
+  const differing = names.filter((name) => new Set(facts.map((fact) => fact[name])).size > 1);
+  const shown = differing.map(
+    (name) => `${name} ${facts.map((fact) => String(fact[name] ?? '–')).join(' / ')}`,
+  );
+  return `The builds differ in: ${shown.join('; ') || 'nothing that is known'}.`;
 }
 
 /** One case in which the exact count had fewest sessions to see a leak in. */
