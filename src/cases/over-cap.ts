@@ -23,7 +23,7 @@ export const overCapCase = defineCase({
       play('beyond', 'load', 5, 1, () => [open()]),
       play('make-room', 'load', freed, 1, (pick) => [resume('fill', pick.index), del()]),
       settle('settle-room'),
-      play('race', 'load', size.sessions, Math.min(size.sessions, RACING), () => [open(), hold()]),
+      play('race', 'load', Math.max(size.sessions, RACING), RACING, () => [open(), hold()]),
       settle(),
       { kind: 'flood', name: 'flood', phase: 'after', amount: 200, connections: 10 },
       play('kept', 'after', cap - freed, 4, (pick) => [resume('fill', freed + pick.index), ping(), hold()]),

@@ -1,5 +1,5 @@
 import { SESSION_ID_HEADER } from '../protocol/http.ts';
-import { REFUSALS, type Refusal } from '../protocol/refusals.ts';
+import { REFUSALS, type Method, type Refusal } from '../protocol/refusals.ts';
 import { defineCase, play, settle, warmUp } from './case.ts';
 import { refuse, reuseEchoed } from './steps.ts';
 
@@ -8,7 +8,13 @@ import { refuse, reuseEchoed } from './steps.ts';
  * requests that bear a session id, and so are no openings.
  */
 const isApart = (refusal: Refusal): boolean => refusal.lenient || SESSION_ID_HEADER in refusal.headers;
-const OPENINGS = REFUSALS.filter((refusal) => !isApart(refusal)).map((refusal) => refusal.kind);
+/** Openings that every transport must refuse, by kind. */
+export const OPENINGS: readonly string[] = REFUSALS.filter((refusal) => !isApart(refusal)).map(
+  (refusal) => refusal.kind,
+);
+/** The HTTP method by which a kind of refused opening comes. */
+export const methodOf = (kind: string): Method =>
+  REFUSALS.find((refusal) => refusal.kind === kind)?.method ?? 'POST';
 const APART = REFUSALS.filter(isApart).map((refusal) => refusal.kind);
 
 const inTurn = (kinds: readonly string[], index: number) => [

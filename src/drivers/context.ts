@@ -34,6 +34,8 @@ export interface ArmContext {
   readonly sessions: Map<string, PlannedSession>;
   /** Requests completed so far. */
   completed: number;
+  /** Told before a step sends anything, for those who count while it runs. @param at performance.now() */
+  begin?(session: string, step: OpName, at: number): void;
   /** @param endedAt performance.now() at which it ended. */
   write(record: Untimed<OpRecord | FloodRecord>, endedAt: number): void;
 }
@@ -48,6 +50,7 @@ export function recordOp(
   step: OpName,
   exchange: Exchange,
   kind?: string,
+  fresh?: boolean,
 ): void {
   const { outcome, status, code, sid, note, startedAt, endedAt } = exchange;
   if (status !== undefined) context.completed++;
@@ -58,6 +61,7 @@ export function recordOp(
   if (code !== undefined) record.code = code;
   if (kind !== undefined) record.kind = kind;
   if (sid !== undefined) record.sid = sid;
+  if (fresh !== undefined) record.fresh = fresh;
   if (note !== undefined) record.note = note;
   context.write(record, endedAt);
 }

@@ -11,15 +11,25 @@ import { sendRefusal, useId } from '../client/use.ts';
 import { localExchange } from '../client/outcome.ts';
 import type { SessionId } from '../client/id.ts';
 import { REFUSALS } from '../protocol/refusals.ts';
-import { recordOp, secondsOf, type ArmContext, type PlannedSession } from './context.ts';
+import { recordOp, secondsOf, type ArmContext, type OpName, type PlannedSession } from './context.ts';
 
 export async function playStage(context: ArmContext, stage: PlayStage): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < stage.sessions && !context.signal.aborted)
-      await new PlanPlayer(context, stage, next++).play();
+      await playPlan(context, stage.name, planOf(stage, context.seed, next), next++);
   };
   await Promise.all(Array.from({ length: Math.min(stage.concurrency, stage.sessions) }, worker));
+}
+
+/** Plays one plan, from its first step to its last. Its sessions are named `name:index`, then `name:index/2`, … */
+export function playPlan(
+  context: ArmContext,
+  name: string,
+  plan: readonly Step[],
+  index: number,
+): Promise<void> {
+  return new PlanPlayer(context, name, index).play(plan);
 }
 
 /** Deletes a session and records it. */
@@ -33,9 +43,14 @@ export async function deleteSession(
   planned.deleted = true;
   // One that was dropped is taken up again for this.
   session.resume(context.transport);
+  begin(context, planned.key, 'delete');
   recordOp(context, stage, planned.key, 'delete', await session.delete());
   await session.drop();
   planned.session = null;
+}
+
+function begin(context: ArmContext, session: string, step: OpName): void {
+  context.begin?.(session, step, performance.now());
 }
 
 type Handler<K extends Step['do']> = (player: PlanPlayer, step: Extract<Step, { do: K }>) => Promise<void>;
@@ -43,7 +58,7 @@ type Handler<K extends Step['do']> = (player: PlanPlayer, step: Extract<Step, { 
 /** One plan from its first step to its last. */
 class PlanPlayer {
   readonly #context: ArmContext;
-  readonly #stage: PlayStage;
+  readonly #name: string;
   readonly #index: number;
   #current: PlannedSession | null = null;
   #opened = 0;
@@ -51,20 +66,20 @@ class PlanPlayer {
   /** The id that a refusal echoed, with the session's name. */
   #echoed: { id: SessionId | null; key: string; kind: string } | null = null;
 
-  constructor(context: ArmContext, stage: PlayStage, index: number) {
+  constructor(context: ArmContext, name: string, index: number) {
     this.#context = context;
-    this.#stage = stage;
+    this.#name = name;
     this.#index = index;
   }
 
-  async play(): Promise<void> {
-    for (const step of planOf(this.#stage, this.#context.seed, this.#index)) {
+  async play(plan: readonly Step[]): Promise<void> {
+    for (const step of plan) {
       if (this.#context.signal.aborted) break;
       await (PlanPlayer.#handlers[step.do] as (player: PlanPlayer, step: Step) => Promise<void>)(this, step);
     }
     const left = this.#current;
     if (left && !left.deleted && !left.dropped && !this.#held)
-      await deleteSession(this.#context, this.#stage.name, left);
+      await deleteSession(this.#context, this.#name, left);
   }
 
   /** One table for all players, of whom there are as many as sessions. */
@@ -72,8 +87,11 @@ class PlanPlayer {
     open: async (player, step) => {
       const key = player.#nextKey();
       const options = step.clientInfoBytes === undefined ? {} : { clientInfoBytes: step.clientInfoBytes };
+      begin(player.#context, key, 'open');
       const { exchange, session, stray } = await McpSession.open(player.#context.transport, options);
-      recordOp(player.#context, player.#stage.name, key, 'open', exchange);
+      const before = player.#current?.id;
+      const fresh = before && session?.id ? before.reveal() !== session.id.reveal() : undefined;
+      recordOp(player.#context, player.#name, key, 'open', exchange, undefined, fresh);
       player.#adopt(key, session);
       // Refused in its body, with an id all the same: the server may hold a session for it.
       if (stray && (exchange.status ?? 500) < 400) await player.#deleteStray(key, stray);
@@ -96,13 +114,13 @@ class PlanPlayer {
       if (player.#current?.session?.streamOpen === true) player.#followStream(player.#current);
     },
     delete: async (player) => {
-      if (player.#current) await deleteSession(player.#context, player.#stage.name, player.#current);
+      if (player.#current) await deleteSession(player.#context, player.#name, player.#current);
     },
     drop: async (player) => {
       const planned = player.#current;
       if (!planned?.session || planned.deleted) return;
       planned.dropped = true;
-      recordOp(player.#context, player.#stage.name, planned.key, 'drop', await planned.session.drop());
+      recordOp(player.#context, player.#name, planned.key, 'drop', await planned.session.drop());
     },
     hold: (player) => {
       player.#held = true;
@@ -127,7 +145,7 @@ class PlanPlayer {
       if (!planned || !id) return;
       recordOp(
         player.#context,
-        player.#stage.name,
+        player.#name,
         planned.key,
         'reuse',
         await useId(player.#context.transport, id, step.method),
@@ -144,7 +162,7 @@ class PlanPlayer {
           : await useId(player.#context.transport, echoed.id, step.method);
       recordOp(
         player.#context,
-        player.#stage.name,
+        player.#name,
         echoed.key,
         'reuse-echoed',
         exchange,
@@ -157,8 +175,9 @@ class PlanPlayer {
     const refusal = REFUSALS.find((candidate) => candidate.kind === kind);
     if (!refusal) throw new Error(`no refused opening of kind ${kind}`);
     const key = this.#nextKey();
+    begin(this.#context, key, 'refuse');
     const { exchange, echoedId, opened } = await sendRefusal(this.#context.transport, refusal);
-    recordOp(this.#context, this.#stage.name, key, 'refuse', exchange, kind);
+    recordOp(this.#context, this.#name, key, 'refuse', exchange, kind);
     if (opened === null) {
       this.#echoed = { id: echoedId, key, kind };
       return;
@@ -168,13 +187,9 @@ class PlanPlayer {
   }
 
   async #deleteStray(key: string, id: SessionId): Promise<void> {
-    recordOp(
-      this.#context,
-      this.#stage.name,
-      key,
-      'delete',
-      await useId(this.#context.transport, id, 'DELETE'),
-    );
+    begin(this.#context, key, 'delete');
+    const exchange = await useId(this.#context.transport, id, 'DELETE');
+    recordOp(this.#context, this.#name, key, 'delete', exchange);
   }
 
   /** Records the moment at which the stream ends: by us (local), by a server that had no reason to, or broken. */
@@ -182,7 +197,7 @@ class PlanPlayer {
     void planned.session?.streamEnded?.then(({ reason, at }) => {
       const outcome =
         reason === 'closed' ? 'local' : reason === 'broken' ? 'broken' : planned.deleted ? 'ok' : 'refused';
-      recordOp(this.#context, this.#stage.name, planned.key, 'stream-end', {
+      recordOp(this.#context, this.#name, planned.key, 'stream-end', {
         outcome,
         startedAt: at,
         endedAt: at,
@@ -196,12 +211,13 @@ class PlanPlayer {
   ): Promise<void> {
     const planned = this.#current;
     if (!planned?.session || planned.deleted) return;
-    recordOp(this.#context, this.#stage.name, planned.key, step, await send(planned.session));
+    begin(this.#context, planned.key, step);
+    recordOp(this.#context, this.#name, planned.key, step, await send(planned.session));
   }
 
   #nextKey(): string {
     this.#opened++;
-    const plan = `${this.#stage.name}:${this.#index}`;
+    const plan = `${this.#name}:${this.#index}`;
     return this.#opened === 1 ? plan : `${plan}/${this.#opened}`;
   }
 

@@ -2,6 +2,7 @@
  * Reads the probes of a target: every worker's snapshot, in parallel, each within its deadline. A probe that does
  * not answer as the contract says is reported, never thrown; see snapshot.ts for the contract.
  */
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
@@ -19,6 +20,14 @@ export interface ProbeFile {
   /** The worker's process id, as the file's name gives it. */
   readonly worker: string;
   readonly kind: 'socket' | 'address';
+  readonly path: string;
+}
+
+/** A probe whose address is known beforehand, whichever process answers there. */
+export interface FixedProbe {
+  readonly worker: '*';
+  readonly kind: 'fixed';
+  /** `host:port` on loopback. */
   readonly path: string;
 }
 
@@ -46,7 +55,7 @@ export interface ReadOptions {
 }
 
 /** One worker's answer, or why there is none, or null for a leftover of a process that has ended. */
-type Outcome<T> = { readonly value: T } | { readonly reason: string } | null;
+export type Outcome<T> = { readonly value: T } | { readonly reason: string } | null;
 
 /** Keeps one connection to each probe between samples. Its methods never throw or reject. */
 export class ProbeReader {
@@ -69,7 +78,7 @@ export class ProbeReader {
     const outcomes = await Promise.all(
       files.map(async (file) => ({
         file,
-        outcome: await this.#ask(file, '/v1/snapshot', snapshotSchema, options),
+        outcome: await this.snapshotOf(file, options),
       })),
     );
     const workers: WorkerSnapshot[] = [];
@@ -90,8 +99,27 @@ export class ProbeReader {
   ): Promise<ProcessMessage | null> {
     const file = (await this.discover(dir)).find((found) => found.worker === worker);
     if (file === undefined) return null;
-    const outcome = await this.#ask(file, '/v1/process', processMessageSchema, options);
+    const outcome = await this.processMessageOf(file, options);
     return outcome !== null && 'value' in outcome ? outcome.value : null;
+  }
+
+  /** One worker's snapshot. */
+  snapshotOf(probe: ProbeFile | FixedProbe, options: ReadOptions = {}): Promise<Outcome<Snapshot>> {
+    return this.#ask(probe, '/v1/snapshot', snapshotSchema, options);
+  }
+
+  /** What one worker passes on of the kernel's text about itself. */
+  processMessageOf(
+    probe: ProbeFile | FixedProbe,
+    options: ReadOptions = {},
+  ): Promise<Outcome<ProcessMessage>> {
+    return this.#ask(probe, '/v1/process', processMessageSchema, options);
+  }
+
+  /** Gives up the connections to probes that are not among these. */
+  keepOnly(probes: readonly (ProbeFile | FixedProbe)[]): void {
+    const present = new Set(probes.map(({ path }) => path));
+    for (const path of this.#clients.keys()) if (!present.has(path)) void this.#drop(path);
   }
 
   /** Closes every connection; the reader can be used again. */
@@ -100,7 +128,7 @@ export class ProbeReader {
   }
 
   async #ask<T extends { pid: number }>(
-    file: ProbeFile,
+    file: ProbeFile | FixedProbe,
     path: string,
     schema: z.ZodType<T>,
     { timeoutMs = DEFAULT_TIMEOUT_MS }: ReadOptions,
@@ -112,12 +140,14 @@ export class ProbeReader {
       if (!(error instanceof ProbeError)) return { reason: 'The probe could not be asked.' };
       // A hung connection is not kept, and a worker that comes back may listen elsewhere.
       if (error.failure !== 'wrong') void this.#drop(file.path);
-      return error.failure === 'absent' && !isAlive(Number(file.worker)) ? null : { reason: error.message };
+      return error.failure === 'absent' && file.kind !== 'fixed' && !isAlive(Number(file.worker))
+        ? null
+        : { reason: error.message };
     }
   }
 
   /** @throws ProbeError */
-  async #clientOf(file: ProbeFile): Promise<ProbeClient> {
+  async #clientOf(file: ProbeFile | FixedProbe): Promise<ProbeClient> {
     let client = this.#clients.get(file.path);
     if (client === undefined) {
       const place = await placeOf(file);
@@ -150,6 +180,8 @@ export function toManagerSamples(workers: readonly WorkerSnapshot[]): ManagerSam
     snapshot.managers.map((manager) => ({
       worker,
       manager: manager.manager,
+      startedAt: snapshot.processStartTime,
+      takenAt: snapshot.takenAt,
       registered: manager.registered,
       registeredAtStart: manager.registeredAtStart,
       registrations: manager.registrations,
@@ -167,6 +199,13 @@ export function toManagerSamples(workers: readonly WorkerSnapshot[]): ManagerSam
   );
 }
 
+/** The probes that a directory names, a socket before an address. @throws ProbeError */
+export async function probeFiles(dir: string): Promise<ProbeFile[]> {
+  return filesIn(dir).catch((error: unknown) => {
+    throw new ProbeError(unreadable(error));
+  });
+}
+
 async function filesIn(dir: string): Promise<ProbeFile[]> {
   const found = new Map<string, ProbeFile>();
   for (const name of await readdir(dir)) {
@@ -179,8 +218,9 @@ async function filesIn(dir: string): Promise<ProbeFile[]> {
 }
 
 /** @throws ProbeError */
-async function placeOf({ kind, path }: ProbeFile): Promise<ProbePlace> {
+async function placeOf({ kind, path }: ProbeFile | FixedProbe): Promise<ProbePlace> {
   if (kind === 'socket') return { kind, path };
+  if (kind === 'fixed') return { kind: 'address', address: path };
   const address = await readFile(path, 'utf8').then(
     (text) => text.slice(0, MAX_ADDRESS_LENGTH).trim(),
     () => {
@@ -203,7 +243,7 @@ function checked<T extends { pid: number }>(schema: z.ZodType<T>, answer: unknow
       `The probe's answer does not follow the contract${where === '' ? '' : ` at ${where}`}: ${issue?.message ?? 'invalid'}.`,
     );
   }
-  if (String(result.data.pid) !== worker) {
+  if (worker !== '*' && String(result.data.pid) !== worker) {
     throw new ProbeError(`The probe answers for process ${result.data.pid} in place of its own.`, 'absent');
   }
   return result.data;
@@ -214,8 +254,12 @@ function unreadable(error: unknown): string {
   return `The probe directory cannot be read${code}.`;
 }
 
-/** A signal that is not allowed (EPERM) still means that there is such a process. */
+/**
+ * A signal that is not allowed (EPERM) still means that there is such a process. Threads have numbers of the same
+ * kind: one of ours is no server that lives.
+ */
 function isAlive(pid: number): boolean {
+  if (existsSync(`/proc/self/task/${pid}`)) return pid === process.pid;
   try {
     process.kill(pid, 0);
     return true;

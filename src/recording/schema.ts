@@ -115,6 +115,8 @@ export const opRecord = z.object({
   kind: z.string().optional(),
   /** The answer carried a session id (never the id itself). */
   sid: z.boolean().optional(),
+  /** For a further session of the same plan: its id differs from the one before. */
+  fresh: z.boolean().optional(),
   note: z.string().optional(),
 });
 
@@ -138,6 +140,9 @@ export const floodRecord = z.object({
 export const managerSample = z.object({
   worker: z.string(),
   manager: z.string(),
+  /** Start of the worker process and moment of the snapshot, in Unix seconds by the server's clock. */
+  startedAt: z.number(),
+  takenAt: z.number(),
   registered: count,
   registeredAtStart: count,
   registrations: count,

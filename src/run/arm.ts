@@ -9,7 +9,7 @@ import { HttpTransport } from '../client/http.ts';
 import type { Endpoint } from '../client/types.ts';
 import type { ArmContext } from '../drivers/context.ts';
 import { TargetError, type RunningTarget } from '../targets/target.ts';
-import { Observer } from './observer.ts';
+import { askSettings, Observer } from './observer.ts';
 import type { ArmOptions } from './options.ts';
 import { obstacle, planSettings, promise, type ArmPlan } from './promises.ts';
 import { playStages } from './stages.ts';
@@ -18,6 +18,8 @@ export const INTERRUPTED = 'the run was interrupted';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const DEFAULT_IDLE_SECONDS = 1;
+/** A few looks of the observer. */
+const DEATH_NOTICED_MS = 500;
 
 /** @returns why the target cannot be measured at all, or null where it can. */
 export async function runArm(options: ArmOptions): Promise<string | null> {
@@ -62,12 +64,12 @@ export async function runArm(options: ArmOptions): Promise<string | null> {
 async function start(options: ArmOptions, plan: ArmPlan, probeDir: string): Promise<RunningTarget> {
   const { build, definition, arm, signal } = options;
   options.onProgress({ kind: 'stage', build: build.record.build, case: definition.id, stage: 'start' });
-  return build.start({
-    settings: plan.wanted,
-    probeDir,
-    logFile: join(options.logDir, `${arm}.log`),
-    signal,
-  });
+  const logFile = join(options.logDir, `${arm}.log`);
+  const running = await build.start({ settings: plan.wanted, probeDir, logFile, signal });
+  const { probe } = build.record.abilities;
+  const { idleTimeoutSeconds, maxSessions } = running.settings;
+  if (!probe || (idleTimeoutSeconds !== undefined && maxSessions !== undefined)) return running;
+  return { ...running, settings: { ...(await askSettings(probeDir)), ...running.settings } };
 }
 
 function writeArm(options: ArmOptions, plan: ArmPlan, running: RunningTarget | null): void {
@@ -161,10 +163,10 @@ function contextOf(
       if (record.outcome === 'local' && !unsent) return;
       unanswered = unsent || record.outcome === 'broken' ? unanswered + 1 : 0;
       // A server that hangs would cost a deadline for every request left: its silence is the finding.
-      if (unanswered >= most)
-        giveUp(
-          `the server stopped answering: ${unanswered} requests in a row got no answer (${record.note ?? 'no reason given'})`,
-        );
+      if (unanswered !== most) return;
+      const reason = `the server stopped answering: ${unanswered} requests in a row got no answer (${record.note ?? 'no reason given'})`;
+      // A process that died is noticed by the observer, which knows why: that goes first.
+      void running.alive().finally(() => setTimeout(() => giveUp(reason), DEATH_NOTICED_MS));
     },
   };
 }

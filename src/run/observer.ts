@@ -6,7 +6,7 @@ import { readProcess } from '../observe/process.ts';
 import { ProbeReader, toManagerSamples } from '../observe/sessions.ts';
 import type { Recorder } from '../recording/writer.ts';
 import type { SampleRecord, Untimed } from '../recording/schema.ts';
-import type { RunningTarget } from '../targets/target.ts';
+import type { KnownSettings, RunningTarget } from '../targets/target.ts';
 import type { Logger } from '../log.ts';
 import type { OnProgress } from './events.ts';
 
@@ -163,6 +163,20 @@ export class Observer {
     this.#dead = true;
     this.#options.recorder.write({ type: 'target', arm: this.#options.arm, event: 'died', reason });
     this.#options.onDeath(reason);
+  }
+}
+
+/** What the probe says of idle timeout and cap, for a target of which we were not told. */
+export async function askSettings(probeDir: string): Promise<KnownSettings> {
+  const probe = new ProbeReader();
+  try {
+    const { workers } = await probe.read(probeDir, { timeoutMs: PROBE_TIMEOUT_MS });
+    const [manager] = toManagerSamples(workers);
+    return manager
+      ? { idleTimeoutSeconds: manager.idleTimeoutSeconds, maxSessions: manager.sessionLimit }
+      : {};
+  } finally {
+    await probe.close();
   }
 }
 

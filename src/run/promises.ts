@@ -11,13 +11,17 @@ const LONGEST_WAIT_SECONDS = 10;
 /** A cap higher than this is not filled. */
 const HIGHEST_CAP = 1000;
 
+/** Why a target with no sessions is not asked what only sessions can answer. */
+const STATELESS = 'This target is stateless: it keeps no sessions that could expire or be capped.';
+
 export interface ArmPlan {
   /** What to hand to the build when it starts. */
   readonly wanted: CaseSettings;
   readonly lacks: ArmRecord['lacks'];
+  readonly stateless: boolean;
 }
 
-type Abilities = Pick<BuildRecord, 'kind' | 'abilities'>;
+type Abilities = Pick<BuildRecord, 'kind' | 'abilities' | 'config'>;
 
 /** The settings of a case that this build can be given; a package that lacks one is started without it. */
 export function planSettings(definition: Case, build: Abilities): ArmPlan {
@@ -25,11 +29,13 @@ export function planSettings(definition: Case, build: Abilities): ArmPlan {
   const { idleTimeoutSeconds, maxSessions } = definition.settings;
   const lacks: ArmRecord['lacks'] = [];
   // Only of a package do we know that what we cannot set is not there.
-  const absent = build.kind === 'python';
+  const stateless = build.config.stateless === true;
+  const absent = build.kind === 'python' && !stateless;
   if (absent && idleTimeoutSeconds !== undefined && !can.has('idleTimeout')) lacks.push('idleTimeout');
   if (absent && maxSessions !== undefined && !can.has('maxSessions')) lacks.push('maxSessions');
   return {
     lacks,
+    stateless,
     wanted: {
       ...(idleTimeoutSeconds !== undefined && can.has('idleTimeout') && { idleTimeoutSeconds }),
       ...(maxSessions !== undefined && can.has('maxSessions') && { maxSessions }),
@@ -39,6 +45,7 @@ export function planSettings(definition: Case, build: Abilities): ArmPlan {
 
 /** Why a case cannot be played on a target at all, or null. */
 export function obstacle(definition: Case, plan: ArmPlan, known: KnownSettings): string | null {
+  if (plan.stateless && definition.needs.length > 0) return STATELESS;
   if (definition.needs.includes('idle-timeout')) {
     const idle = plan.wanted.idleTimeoutSeconds ?? known.idleTimeoutSeconds;
     if (plan.lacks.includes('idleTimeout')) return 'This build has no idle timeout setting.';

@@ -176,7 +176,11 @@ async function playAll(
     const unstarted = await runArm(armOptions(options, writer, build, definition, arm));
     if (unstarted !== null) unstartable.set(build, unstarted);
   };
-  await Promise.all(arms.map((one, i) => limit(() => playOne(one, `a${i + 1}`))));
+  // Cases that share a running server would count each other's sessions.
+  const turns = new Map(builds.map((build) => [build, pLimit(build.foreign ? 1 : ARMS_AT_A_TIME)]));
+  await Promise.all(
+    arms.map((one, i) => (turns.get(one.build) ?? limit)(() => limit(() => playOne(one, `a${i + 1}`)))),
+  );
 }
 
 function armOptions(

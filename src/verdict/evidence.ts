@@ -2,13 +2,24 @@
  * The evidence of one arm, read from its recording: what was done, what was answered, what was counted and
  * what the ledger expected at each count.
  */
-import { DEFAULT_LAG_MS, DEFAULT_SLACK_MS, type Interval, type LedgerCounts } from '../ledger/ledger.ts';
+import {
+  DEFAULT_IDLE_MAX_SECONDS,
+  DEFAULT_LAG_MS,
+  DEFAULT_SLACK_MS,
+  type Interval,
+  type LedgerCounts,
+} from '../ledger/ledger.ts';
 import { replay } from '../ledger/replay.ts';
 import type { ArmEvents } from '../recording/reader.ts';
-import type { ArmRecord, HeaderRecord, OpRecord, PhaseRecord, SampleRecord } from '../recording/schema.ts';
-
-/** Idle time after which the operator wants a session gone, where neither he nor the target says otherwise. */
-export const DEFAULT_IDLE_MAX_SECONDS = 1800;
+import { distrustOf, keepsNoSessions, misroutingOf } from './trust.ts';
+import type {
+  ArmRecord,
+  BuildRecord,
+  HeaderRecord,
+  OpRecord,
+  PhaseRecord,
+  SampleRecord,
+} from '../recording/schema.ts';
 
 /** A sample with registry counts, summed over workers and managers, beside what was expected. */
 export interface Count {
@@ -39,17 +50,28 @@ export interface Evidence {
   readonly ledger: LedgerCounts;
   /** The last settled count of a stage, or null. */
   settled(stage: string): Count | null;
-  /** Steps of one kind, of one stage or of all. */
+  /** Steps of one kind: of one stage, or of all stages that are the case's own. */
   ops(step: string, stage?: string): readonly OpRecord[];
   /** Milliseconds from a session's last activity to the beginning of this step. */
   idleBefore(op: OpRecord): number | null;
+  /** Why the registry's counts cannot be judged, or null. */
+  readonly distrust: string | null;
+  /** Others' sessions that were registered before the case: as many kept ones may hide behind their end. */
+  readonly strangers: number;
+  /** Why nothing that HTTP shows can be judged: requests went to workers that did not know the session. */
+  readonly misrouting: string | null;
+  /** The server answers initialize without a session id. */
+  readonly sessionless: boolean;
   /** Why the target is no longer there, or null. */
   readonly death: { readonly reason: string; readonly killed: boolean } | null;
   /** Why the arm was cut, or null where it was played to its end. */
   readonly cut: string | null;
 }
 
-export function evidenceOf(events: ArmEvents, header: HeaderRecord): Evidence {
+/** Stages around a case: a first look, clean-up, the session afterwards. */
+const ASIDE = new Set(['preflight', 'clean-up', 'survival']);
+
+export function evidenceOf(events: ArmEvents, header: HeaderRecord, kind: BuildRecord['kind']): Evidence {
   const settings = knownSettings(events);
   const deaths = events.targets.filter((record) => record.event === 'died').map((record) => record.t);
   const idleSeconds = header.policy.idleMaxSeconds ?? settings.idleTimeoutSeconds ?? DEFAULT_IDLE_MAX_SECONDS;
@@ -76,8 +98,14 @@ export function evidenceOf(events: ArmEvents, header: HeaderRecord): Evidence {
     ledger,
     settled: (stage) => counts.findLast((count) => count.settled && count.stage === stage) ?? null,
     ops: (step, stage) =>
-      events.ops.filter((op) => op.step === step && (stage === undefined || op.stage === stage)),
+      events.ops.filter(
+        (op) => op.step === step && (stage === undefined ? !ASIDE.has(op.stage) : op.stage === stage),
+      ),
     idleBefore: (op) => idleBefore.get(op) ?? null,
+    distrust: distrustOf(events, counted, kind),
+    strangers: kind === 'url' ? baseline : 0,
+    misrouting: misroutingOf(events, (op) => idleBefore.get(op) ?? null),
+    sessionless: keepsNoSessions(events),
     death: deathOf(events),
     cut: cutOf(events),
   };

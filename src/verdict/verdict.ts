@@ -6,7 +6,7 @@ import type { ArmEvents, Recording } from '../recording/reader.ts';
 import type { BuildRecord } from '../recording/schema.ts';
 import { claimOf, CLAIMS } from './claims/index.ts';
 import { evidenceOf, type Count, type Evidence } from './evidence.ts';
-import { unmeasured, type Finding } from './finding.ts';
+import { unmeasured, withdrawn, type Finding } from './finding.ts';
 import { memoryOf } from './memory.ts';
 import { REPORT_SCHEMA, type BuildReport, type CaseReport, type ClaimReport, type Report } from './schema.ts';
 
@@ -67,10 +67,20 @@ function buildReport(build: BuildRecord, recording: Recording): BuildReport {
   };
 }
 
+const SURVIVAL = 'survival.serves-after';
+const IDENTITY = 'identity.holds';
+
+/** Where requests miss their session, neither a pass nor a failure that HTTP shows means what it says. */
+function isMisled(id: string, finding: Finding, evidence: Evidence): boolean {
+  if (id === IDENTITY) return false;
+  return id !== SURVIVAL || (finding.status === 'fail' && evidence.death === null);
+}
+
 const orderOf = (id: string): number => CASES.findIndex((known) => known.id === id);
 
 function caseReport(events: ArmEvents, recording: Recording): CaseReport {
-  const evidence = evidenceOf(events, recording.header);
+  const kind = recording.builds.find((build) => build.build === events.arm.build)?.kind ?? 'url';
+  const evidence = evidenceOf(events, recording.header, kind);
   const claims = claimsOf(evidence);
   const { arm } = events;
   return {
@@ -97,7 +107,13 @@ function claimsOf(evidence: Evidence): ClaimReport[] {
 
 function judge(id: string, evidence: Evidence): Finding {
   if (!CLAIMS.has(id)) return unmeasured('This release does not know the claim.');
+  if (evidence.sessionless && id !== SURVIVAL)
+    return withdrawn(
+      'The server answers initialize without a session id: it keeps no sessions that could be retained.',
+    );
   const finding = claimOf(id).judge(evidence);
+  if (evidence.misrouting !== null && finding.status !== 'unmeasured' && isMisled(id, finding, evidence))
+    return unmeasured(evidence.misrouting);
   // An arm that was cut has one reason for everything that it does not tell.
   return finding.status === 'unmeasured' && evidence.cut !== null
     ? unmeasured(sentence(evidence.cut))

@@ -18,6 +18,8 @@ export interface MeasureOptions {
   readonly concurrency?: number;
   readonly requireProbe?: boolean;
   readonly signal?: AbortSignal;
+  /** Folder of the probe of a server that runs already. */
+  readonly probeDir?: string;
   /** Text of mcp-retention.yaml. */
   readonly config?: string;
 }
@@ -32,7 +34,14 @@ export async function measure(target: string, options: MeasureOptions = {}): Pro
   try {
     const config = parseConfig(options.config ?? 'version: 1', 'test.yaml');
     const path = await run({
-      builds: [resolveTarget(target, { config, allowHosts: [], headers: {} })],
+      builds: [
+        resolveTarget(target, {
+          config,
+          allowHosts: [],
+          headers: {},
+          ...(options.probeDir !== undefined && { probeDir: options.probeDir }),
+        }),
+      ],
       cases: CASES.filter((definition) => options.cases?.includes(definition.id) ?? true),
       size: {
         ...(options.sessions !== undefined && { sessions: options.sessions }),
@@ -44,7 +53,7 @@ export async function measure(target: string, options: MeasureOptions = {}): Pro
         idleMaxSeconds: config.policy.idleMax ?? null,
         maxSessions: config.policy.maxSessions ?? null,
       },
-      probeDir: null,
+      probeDir: options.probeDir ?? null,
       requireProbe: options.requireProbe ?? false,
       command: 'test',
       signal: options.signal ?? new AbortController().signal,

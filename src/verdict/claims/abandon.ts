@@ -1,16 +1,8 @@
-import type { OpRecord } from '../../recording/schema.ts';
 import { defineClaim } from '../claim.ts';
-import { DEFAULT_IDLE_MAX_SECONDS, type Evidence } from '../evidence.ts';
+import { DEFAULT_IDLE_MAX_SECONDS } from '../../ledger/ledger.ts';
+import type { Evidence } from '../evidence.ts';
 import { fail, pass, unmeasured, type Finding } from '../finding.ts';
-import { judgeRetained, judgeSteps } from './shared.ts';
-
-/** Pings sent while the session was certainly within its idle timeout: a late one is no evidence. */
-function pingsWithinTimeout(evidence: Evidence, stage: string): OpRecord[] {
-  const timeout = (evidence.idleTimeoutSeconds ?? DEFAULT_IDLE_MAX_SECONDS) * 1000;
-  return evidence
-    .ops('ping', stage)
-    .filter((op) => (evidence.idleBefore(op) ?? Infinity) + op.ms < 0.9 * timeout);
-}
+import { judgeRetained, judgeSteps, pingsWithinTimeout } from './shared.ts';
 
 function aliveWithin(evidence: Evidence, stage: string): Finding {
   return judgeSteps(evidence, pingsWithinTimeout(evidence, stage), (op) => op.outcome === 'ok', {
@@ -24,7 +16,16 @@ function aliveWithin(evidence: Evidence, stage: string): Finding {
 export const abandonAlive = defineClaim('abandon.alive-within-timeout', {
   says: 'A session whose connection closed still answers within its idle timeout.',
   needs: [],
-  judge: (evidence) => aliveWithin(evidence, 'alive'),
+  judge: (evidence) => {
+    const lost = -(evidence.settled('settle')?.retentionDrift ?? 0);
+    if (lost > 0 && evidence.distrust === null)
+      return fail(
+        'all still registered',
+        `${lost} are not`,
+        'Abandoned sessions leave the registry before their idle timeout: clients lose work.',
+      );
+    return aliveWithin(evidence, 'alive');
+  },
 });
 
 const describe = (idle: number | null | undefined, cap: number | null | undefined): string =>
@@ -33,7 +34,7 @@ const describe = (idle: number | null | undefined, cap: number | null | undefine
 export const abandonBounded = defineClaim('abandon.bounded', {
   says: 'By default, abandoned sessions are bounded by an expiry or a cap.',
   needs: ['known-settings'],
-  judge: ({ idleTimeoutSeconds: idle, sessionLimit: cap, policy }) => {
+  judge: ({ idleTimeoutSeconds: idle, sessionLimit: cap, policy, counts }) => {
     if (idle === undefined && cap === undefined)
       return unmeasured('Neither a probe nor the configuration tells the idle timeout and the cap.');
     const { idleMaxSeconds: idleMax, maxSessions } = policy;
@@ -41,7 +42,7 @@ export const abandonBounded = defineClaim('abandon.bounded', {
       idleMax === null && maxSessions === null
         ? 'an idle timeout or a cap'
         : `idle timeout at most ${idleMax ?? '∞'} s, cap at most ${maxSessions ?? '∞'}`;
-    const observed = describe(idle, cap);
+    const observed = describe(idle, cap) + (counts.length > 0 ? '' : ' (declared, not measured)');
     if (idle == null && cap == null)
       return fail(
         wanted,

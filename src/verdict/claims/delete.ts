@@ -7,6 +7,9 @@ import { judgeRetained, judgeSteps, kindOfKept } from './shared.ts';
 const isClientError = (op: OpRecord): boolean =>
   op.outcome === 'refused' && op.status !== undefined && op.status >= 400 && op.status < 500;
 
+/** Success; a client takes 404 for success too, but the session was there. */
+const accepted = (op: OpRecord): boolean => op.outcome === 'ok' && op.status !== 404;
+
 /** DELETE may be declined with 405 (Streamable HTTP, session management): then the rest cannot be asked. */
 function declined(evidence: Evidence): Finding | null {
   const deletes = evidence.ops('delete');
@@ -18,7 +21,7 @@ export const deleteAccepted = defineClaim('delete.accepted', {
   says: 'DELETE of a live session is answered with success.',
   needs: [],
   judge: (evidence) =>
-    judgeSteps(evidence, evidence.ops('delete'), (op) => op.outcome === 'ok', {
+    judgeSteps(evidence, evidence.ops('delete'), accepted, {
       expected: '2xx',
       noun: 'DELETEs',
       missing: 'No DELETE was sent',
@@ -38,7 +41,7 @@ export const deleteDeregisters = defineClaim('delete.deregisters', {
     // The later count sees sessions that were deleted twice or reopened; the earlier one gives the plain number.
     const count = load && load.retentionDrift > 0 ? load : (after ?? load);
     const until = count?.t ?? 0;
-    const deleted = evidence.ops('delete').filter((op) => op.outcome === 'ok' && op.t <= until).length;
+    const deleted = evidence.ops('delete').filter((op) => accepted(op) && op.t <= until).length;
     return (
       declined(evidence) ??
       judgeRetained(
@@ -53,8 +56,16 @@ export const deleteDeregisters = defineClaim('delete.deregisters', {
   },
 });
 
-const reused = (evidence: Evidence, ...methods: string[]): OpRecord[] =>
-  evidence.ops('reuse').filter((op) => methods.includes(op.kind ?? ''));
+/** Uses of ids whose own DELETE was accepted: one that broke may not have ended anything. */
+function reused(evidence: Evidence, ...methods: string[]): OpRecord[] {
+  const ended = new Set(
+    evidence
+      .ops('delete')
+      .filter(accepted)
+      .map((op) => op.session),
+  );
+  return evidence.ops('reuse').filter((op) => methods.includes(op.kind ?? '') && ended.has(op.session));
+}
 
 export const deleteIdRefused = defineClaim('delete.id-refused', {
   says: 'The id of a deleted session is refused, for POST and GET.',
@@ -90,12 +101,15 @@ export const deleteReopens = defineClaim('delete.reopens', {
     judgeSteps(
       evidence,
       evidence.ops('open', 'after').filter((op) => op.session.endsWith('/2')),
-      (op) => op.outcome === 'ok',
+      (op) => op.outcome === 'ok' && op.fresh !== false,
       {
         expected: '200 with a new id',
         noun: 'openings after DELETE',
         missing: 'No session was opened after DELETE',
-        reason: () => 'A client that has deleted its session is refused a new one.',
+        reason: (bad) =>
+          bad.some((op) => op.fresh === false)
+            ? 'A new session gets the id of the one that was deleted.'
+            : 'A client that has deleted its session is refused a new one.',
       },
     ),
 });

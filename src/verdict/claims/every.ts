@@ -19,6 +19,7 @@ export const identityHolds = defineClaim('identity.holds', {
       (max, c) => (Math.abs(c.identityDrift) > Math.abs(max) ? c.identityDrift : max),
       0,
     );
+    if (broken.length === 0 && evidence.distrust !== null) return unmeasured(evidence.distrust);
     if (broken.length === 0) return pass(expected, `0 at each of ${counts.length} samples`);
     return fail(
       expected,

@@ -12,9 +12,10 @@ export const keepaliveStream = defineClaim('keepalive.stream-survives', {
       return withdrawn('The server offers no event stream (405), which the specification allows.');
     if (opened.length === 0) return missing(evidence, `No stream was opened (${answers(streams)})`);
     const sessions = new Set(opened.map((op) => op.session));
+    // `ok` is a stream that ended with the session's own DELETE, `local` one that we closed.
     const ended = evidence
       .ops('stream-end')
-      .filter((op) => sessions.has(op.session) && op.outcome !== 'local');
+      .filter((op) => sessions.has(op.session) && (op.outcome === 'refused' || op.outcome === 'broken'));
     const pings = evidence.ops('ping', 'load').filter((op) => sessions.has(op.session));
     const lost = new Set(
       [...ended, ...pings.filter((op) => op.outcome === 'refused')].map((op) => op.session),

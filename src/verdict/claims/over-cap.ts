@@ -2,7 +2,7 @@ import type { OpRecord } from '../../recording/schema.ts';
 import { defineClaim } from '../claim.ts';
 import type { Evidence } from '../evidence.ts';
 import { fail, of, pass, unmeasured } from '../finding.ts';
-import { answers, judgeSteps, missing } from './shared.ts';
+import { answers, judgeSteps, missing, pingsWithinTimeout } from './shared.ts';
 
 const NO_CAP = 'This build has no session cap';
 
@@ -50,7 +50,10 @@ export const overCapExact = defineClaim('over-cap.exact', {
     const expected = `${freed} of ${race.length} let in, never more than the cap registered`;
     const won = admitted(race).length;
     const cap = evidence.sessionLimit ?? evidence.arm.settings.maxSessions ?? Infinity;
-    const most = Math.max(0, ...evidence.counts.map((count) => count.registered));
+    const most =
+      evidence.distrust === null
+        ? evidence.counts.reduce((highest, count) => Math.max(highest, count.registered), 0)
+        : 0;
     const observed = `${of(won, race.length, 'let in')}, at most ${most} registered`;
     if (won > freed || most > cap) return fail(expected, observed, 'Racing openings get past the cap.');
     if (won < freed) return fail(expected, observed, 'Openings are refused although there was room.');
@@ -62,10 +65,10 @@ export const overCapEvictsNone = defineClaim('over-cap.evicts-none', {
   says: 'Sessions that are open stay open when others are refused.',
   needs: ['cap'],
   judge: (evidence) =>
-    judgeSteps(evidence, evidence.ops('ping', 'kept'), (op) => op.outcome === 'ok', {
+    judgeSteps(evidence, pingsWithinTimeout(evidence, 'kept'), (op) => op.outcome === 'ok', {
       expected: '200',
       noun: 'pings on sessions that were open before',
-      missing: 'No open session was asked',
+      missing: 'No open session was asked within its idle timeout',
       reason: () => 'Open sessions were ended to make room for others.',
     }),
 });

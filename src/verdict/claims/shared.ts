@@ -1,3 +1,4 @@
+import { DEFAULT_IDLE_MAX_SECONDS } from '../../ledger/ledger.ts';
 import type { OpRecord } from '../../recording/schema.ts';
 import type { Count, Evidence } from '../evidence.ts';
 import { fail, of, pass, unmeasured, type Finding } from '../finding.ts';
@@ -63,9 +64,18 @@ export function judgeRetained(
   if (evidence.unsupportedSamples > 0 && !count)
     return unmeasured('The probe does not know this SDK: its registry cannot be counted.');
   if (!count) return missing(evidence, 'No settled count was taken');
+  if (evidence.distrust !== null) return unmeasured(evidence.distrust);
   const expected = `${count.expected.max} registered`;
   const { retentionDrift: drift, registered, remnants } = count;
-  if (drift <= 0) return pass(expected, `${registered} registered`);
+  if (drift < 0)
+    return unmeasured(
+      `${-drift} sessions that should be registered are not: the counts do not fit what was played.`,
+    );
+  if (drift === 0 && evidence.strangers > 0)
+    return unmeasured(
+      `${evidence.strangers} sessions of others were registered before the case: if they end meanwhile, as many kept ones stay unseen. Measure the server while nobody else uses it.`,
+    );
+  if (drift === 0) return pass(expected, `${registered} registered`);
   return fail(
     expected,
     `${registered} registered (${of(drift, played, noun)} kept)`,
@@ -78,4 +88,12 @@ export function kindOfKept(kept: number, remnants: number): string {
   if (remnants === 0) return 'live entries';
   if (remnants >= kept) return 'all of them remnants whose transport has ended';
   return `${remnants} of them remnants whose transport has ended`;
+}
+
+/** Pings sent while the session was certainly within its idle timeout: a late one is no evidence. */
+export function pingsWithinTimeout(evidence: Evidence, stage: string): OpRecord[] {
+  const timeout = (evidence.idleTimeoutSeconds ?? DEFAULT_IDLE_MAX_SECONDS) * 1000;
+  return evidence
+    .ops('ping', stage)
+    .filter((op) => (evidence.idleBefore(op) ?? Infinity) + op.ms < 0.9 * timeout);
 }
