@@ -83,6 +83,8 @@ function sample(t: number, played: number): SampleRecord {
     inFlight: 0,
     streamsOpen: 0,
     remnants: 0,
+    startedAt: 1_700_000_000,
+    takenAt: 1_700_000_000 + t / 1000,
     oldestIdleSeconds: null,
     idleTimeoutSeconds: 1800,
     sessionLimit: 10_000,
