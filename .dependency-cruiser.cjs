@@ -9,14 +9,14 @@ const ALLOWED = {
   ledger: ['recording'],
   verdict: ['recording', 'ledger', 'cases', 'protocol'],
   report: ['verdict'],
-  config: [],
+  config: ['metrics'],
   observe: ['recording'],
   client: ['protocol'],
   drivers: ['cases', 'client', 'protocol', 'recording'],
   targets: ['cases', 'client', 'config', 'observe', 'recording'],
   run: ['cases', 'client', 'drivers', 'ledger', 'observe', 'recording', 'targets', 'verdict'],
   metrics: [],
-  load: ['cases', 'client', 'drivers', 'ledger', 'metrics', 'recording', 'targets'],
+  load: ['cases', 'client', 'drivers', 'ledger', 'metrics', 'observe', 'recording', 'targets'],
   cli: ['cases', 'config', 'load', 'recording', 'report', 'run', 'targets', 'verdict'],
 };
 
@@ -31,7 +31,10 @@ const boundaries = Object.entries(ALLOWED).map(([folder, others]) => ({
   comment: `src/${folder} may import from: ${[folder, ...others].join(', ')}`,
   severity: 'error',
   from: { path: `^src/${folder}/` },
-  to: { path: '^src/', pathNot: `^src/(${[folder, ...others].join('|')})/|^src/(version|log|root)\\.ts$` },
+  to: {
+    path: '^src/',
+    pathNot: `^src/(${[folder, ...others].join('|')})/|^src/(version|log|root|cleanup|errno)\\.ts$`,
+  },
 }));
 
 const beside = Object.entries(BESIDE).flatMap(([folder, others]) => [
@@ -42,7 +45,7 @@ const beside = Object.entries(BESIDE).flatMap(([folder, others]) => [
     from: { path: `^${folder}/` },
     to: {
       path: '^(src|exporters|dashboards)/',
-      pathNot: `^${folder}/|^src/(${others.join('|')})/|^src/(version|log|root)\\.ts$`,
+      pathNot: `^${folder}/|^src/(${others.join('|')})/|^src/(version|log|root|cleanup|errno)\\.ts$`,
     },
   },
   {

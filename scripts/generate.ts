@@ -1,13 +1,23 @@
 /**
- * Writes what follows from the code: the JSON Schemas of the contracts. `--check` writes nothing and fails when
- * a file is not current.
+ * Writes what follows from the code: the JSON Schemas of the contracts, the Grafana dashboards, the Prometheus
+ * rules. `--check` writes nothing and fails when a file is not current.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import { z } from 'zod';
-import { configSchema } from '../src/config/schema.ts';
+import { dashboardFiles } from '../dashboards/index.ts';
+import { DEFAULT_RULES_OPTIONS, rulesFiles, type RulesOptions } from '../dashboards/rules/index.ts';
+import { loadConfig } from '../src/config/load.ts';
+import { configSchema, duration } from '../src/config/schema.ts';
 import { processMessageSchema, snapshotSchema } from '../src/observe/snapshot.ts';
 import { recordSchema } from '../src/recording/schema.ts';
 import { reportSchema } from '../src/verdict/schema.ts';
+
+/** A path below the project's folder, and what must stand there. */
+interface Generated {
+  readonly path: string;
+  readonly text: string;
+}
 
 const TITLES: Record<string, [string, z.ZodType]> = {
   'config.v1': ['mcp-retention.yaml', configSchema],
@@ -17,16 +27,46 @@ const TITLES: Record<string, [string, z.ZodType]> = {
   'report.v1': ['JSON report', reportSchema],
 };
 
-const folder = new URL('../schemas/', import.meta.url);
+const schemas: Generated[] = Object.entries(TITLES).map(([name, [title, schema]]) => ({
+  path: `schemas/${name}.json`,
+  text: JSON.stringify({ title, ...z.toJSONSchema(schema, { io: 'input' }) }, null, 2) + '\n',
+}));
+
+const below = (folder: string, files: readonly Generated[]): Generated[] =>
+  files.map(({ path, text }) => ({ path: `${folder}/${path}`, text }));
+
+const generated = [
+  ...schemas,
+  ...below('dashboards/dist', [
+    ...dashboardFiles(DEFAULT_RULES_OPTIONS),
+    ...rulesFiles(DEFAULT_RULES_OPTIONS),
+  ]),
+  ...below('deploy/prometheus', rulesFiles(demonstration())),
+];
+
+/** docker-compose.yml shows a policy of its own, at a pace at which something is to be seen within a minute. */
+function demonstration(): RulesOptions {
+  const { policy } = loadConfig(new URL('../deploy/mcp-retention.yaml', import.meta.url).pathname);
+  const prometheus = new URL('../deploy/prometheus/prometheus.yml', import.meta.url);
+  const { global } = parse(readFileSync(prometheus, 'utf8')) as { global: { scrape_interval: string } };
+  return {
+    ...DEFAULT_RULES_OPTIONS,
+    ...(policy.idleMax !== undefined && { idleMaxSeconds: policy.idleMax }),
+    ...(policy.maxSessions !== undefined && { maxSessions: policy.maxSessions }),
+    scrapeIntervalSeconds: duration.parse(global.scrape_interval),
+  };
+}
+
+const root = new URL('../', import.meta.url);
 const check = process.argv.includes('--check');
 const stale: string[] = [];
-mkdirSync(folder, { recursive: true });
-for (const [name, [title, schema]] of Object.entries(TITLES)) {
-  const file = new URL(`${name}.json`, folder);
-  const text = JSON.stringify({ title, ...z.toJSONSchema(schema, { io: 'input' }) }, null, 2) + '\n';
+for (const { path, text } of generated) {
+  const file = new URL(path, root);
   if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
-  stale.push(`schemas/${name}.json`);
-  if (!check) writeFileSync(file, text);
+  stale.push(path);
+  if (check) continue;
+  mkdirSync(new URL('.', file), { recursive: true });
+  writeFileSync(file, text);
 }
 if (stale.length > 0)
   console.log(`${check ? 'not current (npm run generate mends it)' : 'wrote'}: ${stale.join(', ')}`);
