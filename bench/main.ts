@@ -8,11 +8,12 @@ import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { driver } from './driver.ts';
 import { probeCost } from './probe-cost.ts';
+import { scrape } from './scrape.ts';
 import { snapshot } from './snapshot.ts';
 import type { Benchmark, Outcome } from './support/benchmark.ts';
 import { judging } from './verdict.ts';
 
-const BENCHMARKS: readonly Benchmark[] = [driver, probeCost, snapshot, judging];
+const BENCHMARKS: readonly Benchmark[] = [driver, probeCost, snapshot, scrape, judging];
 
 function print({ name, title }: Benchmark, { head, rows, notes }: Outcome, seconds: number): void {
   const table = new Table({ head: [...head], style: { head: [], border: [] } });

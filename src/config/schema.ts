@@ -2,28 +2,34 @@
  * The configuration file `mcp-retention.yaml`, version 1.
  */
 import { z } from 'zod';
+import { exporterConfig } from './exporter.ts';
 
-/** Seconds as a number, or text such as `90s`, `30m`, `2h`. Result: seconds. */
+const LENGTH_OF_TIME = 'write a length of time such as 90s, 30m or 2h';
+const LONGEST_SECONDS = 366 * 24 * 3600;
+
+/** Seconds as a number, or text such as `90s`, `30m`, `2h`: more than none, at most a year. Result: seconds. */
 export const duration = z
-  .union([
-    z.number().positive(),
-    z.string().regex(/^\d+(\.\d+)?(ms|s|m|h)$/, 'write a length of time such as 90s, 30m or 2h'),
-  ])
+  .union([z.number(), z.string().regex(/^\d+(\.\d+)?(ms|s|m|h)$/, LENGTH_OF_TIME)], { error: LENGTH_OF_TIME })
   .transform((value) => {
     if (typeof value === 'number') return value;
     const unit = /[a-z]+$/.exec(value)?.[0] ?? 's';
     return parseFloat(value) * ({ ms: 0.001, s: 1, m: 60, h: 3600 }[unit] ?? 1);
-  });
+  })
+  // After the conversion: 0s is written as a length of time, and is none.
+  .refine((seconds) => seconds > 0 && seconds <= LONGEST_SECONDS, 'must be more than 0 and at most a year');
 
 const none = z.literal('none').transform(() => null);
-const idleTimeout = z.union([none, duration]);
-const maxSessions = z.union([none, z.number().int().positive()]);
+const idleTimeout = z.union([none, duration], { error: `${LENGTH_OF_TIME}, or none` });
+const maxSessions = z.union([none, z.number().int().positive()], { error: 'write a whole number, or none' });
+
+/** Text; a number or a truth value is taken as it is spelled. */
+const text = z.union([z.string(), z.number(), z.boolean()], { error: 'write text' }).transform(String);
 
 /** How a setting reaches a command: by an environment variable or by arguments; `{value}` stands for it. */
-const settingRoute = z.union([
-  z.strictObject({ env: z.string().min(1) }),
-  z.strictObject({ args: z.array(z.string()).min(1) }),
-]);
+const settingRoute = z.union(
+  [z.strictObject({ env: z.string().min(1) }), z.strictObject({ args: z.array(text).min(1) })],
+  { error: "write { env: NAME } or { args: [--flag, '{value}'] }" },
+);
 
 const tool = z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) });
 
@@ -33,7 +39,7 @@ const tools = z
   .describe('Tools to call instead of echo and sleep.');
 
 const headers = z
-  .record(z.string(), z.string())
+  .record(z.string(), text)
   .describe(
     'Sent with every request. ${NAME} is replaced by that environment variable, so that secrets stay out of the file.',
   );
@@ -54,12 +60,14 @@ export const packageTarget = z.strictObject({
 
 export const commandTarget = z.strictObject({
   command: z.string().min(1),
-  args: z.array(z.string()).default([]).describe('{port} is replaced by a free port.'),
+  args: z.array(text).default([]).describe('{port} is replaced by a free port.'),
   cwd: z.string().optional(),
-  env: z.record(z.string(), z.string()).default({}),
+  env: z.record(z.string(), text).default({}),
   url: z.string().min(1).describe('Where the endpoint is then, for example http://127.0.0.1:{port}/mcp.'),
   readiness: z
-    .union([z.strictObject({ url: z.string() }), z.strictObject({ tcp: z.literal(true) })])
+    .union([z.strictObject({ url: z.string() }), z.strictObject({ tcp: z.literal(true) })], {
+      error: 'write { url: URL } or { tcp: true }',
+    })
     .default({ tcp: true })
     .describe('How to tell that it serves: a route apart from the endpoint, or a bare TCP connect.'),
   probe: z.enum(['python', 'self', 'none']).default('none'),
@@ -82,7 +90,9 @@ export const urlTarget = z.strictObject({
 export const targetConfig = z.union([packageTarget, commandTarget, urlTarget]);
 
 export const configSchema = z.strictObject({
-  version: z.literal(1),
+  version: z.literal(1, {
+    error: ({ input }) => (input === undefined ? undefined : 'this release reads version 1'),
+  }),
   policy: z
     .strictObject({
       idleMax: duration.optional().describe('An abandoned session must be gone after this long.'),
@@ -92,6 +102,7 @@ export const configSchema = z.strictObject({
   targets: z
     .record(z.string().regex(/^[A-Za-z0-9._-]+$/, 'letters, digits, . _ - only'), targetConfig)
     .default({}),
+  exporter: exporterConfig.default({ targets: {} }).describe('What mcp-retention exporter serves.'),
 });
 
 export type PackageTarget = z.infer<typeof packageTarget>;

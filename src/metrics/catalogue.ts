@@ -163,6 +163,12 @@ export const clientRequests = counter('mcp_client_requests_total', {
   help: 'Requests of the load side by HTTP method and status; status 0 where the connection broke.',
   labels: [...loadLabels, 'method', 'status'] as const,
 });
+/** Where it grows, what the load side shows is less than what was asked for. */
+export const clientArrivalsLate = counter('mcp_client_arrivals_late_total', {
+  unit: 'arrivals',
+  help: 'Arrivals left out because they could not be played when they were due: full (all places were taken), or behind (the load side itself was late).',
+  labels: [...loadLabels, 'reason'] as const,
+});
 export const clientRequestDuration = histogram('mcp_client_request_duration_seconds', {
   unit: 's',
   help: 'Time from sending a request to its answer.',
@@ -213,6 +219,7 @@ export const CATALOGUE: readonly Metric[] = [
   clientUncertain,
   clientExpected,
   clientRequests,
+  clientArrivalsLate,
   clientRequestDuration,
   collectorSuccess,
   collectorDuration,

@@ -32,6 +32,28 @@ export function readProcess(pid: number): ProcessReading | null {
   return process.platform === 'linux' ? readLinux(pid) : readByPs(pid);
 }
 
+/**
+ * One process alone, for servers whose workers are each observed: its descendants are only counted, and the limit is
+ * that of its cgroups, null where there is none. Null: no such living process, or its memory cannot be read.
+ */
+export function readProcessAlone(pid: number): ProcessReading | null {
+  if (process.platform !== 'linux') return readByPs(pid);
+  const status = read(`/proc/${pid}/status`) ?? '';
+  const stat = parseStat(read(`/proc/${pid}/stat`) ?? '');
+  const rssBytes = parseResidentBytes(status);
+  // /proc also answers for the number of a thread of some other process.
+  if (stat === null || !stat.living || rssBytes === null || !isLeader(status, pid)) return null;
+  return {
+    rssBytes,
+    fds: countEntries(`/proc/${pid}/fd`),
+    children: descendants(pid).filter((child) => residentBytes(child) !== null).length,
+    limitBytes: smallest(cgroupLimits(pid)),
+    startTicks: stat.startTicks,
+  };
+}
+
+const isLeader = (status: string, pid: number): boolean => new RegExp(`^Tgid:\\s+${pid}$`, 'm').test(status);
+
 function readLinux(pid: number): ProcessReading | null {
   const stat = parseStat(read(`/proc/${pid}/stat`) ?? '');
   const own = residentBytes(pid);
@@ -79,11 +101,19 @@ export function allProcesses(): ProcessStat[] {
 }
 
 function memoryLimit(pid: number): number | null {
-  const limits = [
-    parseMemTotal(read('/proc/meminfo') ?? ''),
-    ...memoryLimitFiles(read(`/proc/${pid}/cgroup`) ?? '').map((file) => parseLimit(read(file) ?? '')),
-  ].filter((limit) => limit !== null);
-  return limits.length === 0 ? null : Math.min(...limits);
+  return smallest([parseMemTotal(read('/proc/meminfo') ?? ''), ...cgroupLimits(pid)]);
+}
+
+function cgroupLimits(pid: number): (number | null)[] {
+  const groups = read(`/proc/${pid}/cgroup`) ?? '';
+  // A group outside of our cgroup namespace: what lies at that path here is another's limit.
+  if (groups.includes(':/..')) return [];
+  return memoryLimitFiles(groups).map((file) => parseLimit(read(file) ?? ''));
+}
+
+function smallest(limits: readonly (number | null)[]): number | null {
+  const known = limits.filter((limit) => limit !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }
 
 function readByPs(pid: number): ProcessReading | null {
@@ -119,3 +149,21 @@ function list(directory: string): string[] | null {
 }
 
 const countEntries = (directory: string): number | null => list(directory)?.length ?? null;
+
+/** Clock ticks a second in /proc: a constant of the kernel's interface on every common architecture. */
+const TICKS_PER_SECOND = 100;
+
+/** When a living process of ours to see started, in ms since the epoch. Null: there is none, or no /proc. */
+export function startedAt(pid: number): number | null {
+  const stat = parseStat(read(`/proc/${pid}/stat`) ?? '');
+  const uptime = Number.parseFloat(read('/proc/uptime') ?? '');
+  if (stat === null || !stat.living || Number.isNaN(uptime)) return null;
+  if (!isLeader(read(`/proc/${pid}/status`) ?? '', pid)) return null;
+  return Date.now() - uptime * 1000 + (stat.startTicks * 1000) / TICKS_PER_SECOND;
+}
+
+/** Whose process it is; null where there is none, or no /proc. */
+export function ownerOf(pid: number): number | null {
+  const uid = /^Uid:\s+\d+\s+(\d+)/m.exec(read(`/proc/${pid}/status`) ?? '')?.[1];
+  return uid === undefined ? null : Number(uid);
+}

@@ -1,0 +1,75 @@
+/** Collector of what the probes say: one snapshot a worker, rendered as it is. */
+import * as metrics from '../src/metrics/catalogue.ts';
+import type { Metric } from '../src/metrics/metric.ts';
+import type { ProbeReader } from '../src/observe/sessions.ts';
+import type { ManagerSnapshot, Snapshot } from '../src/observe/snapshot.ts';
+import type { Collected, Failure } from './collected.ts';
+import type { Sheet } from './sheet.ts';
+import type { Worker } from './workers.ts';
+
+export interface SessionsReading {
+  readonly worker: Worker;
+  readonly snapshot: Snapshot;
+}
+
+export async function readSessions(
+  workers: readonly Worker[],
+  reader: ProbeReader,
+  timeoutMs: number,
+): Promise<Collected<SessionsReading>> {
+  const readings: SessionsReading[] = [];
+  const failures: Failure[] = [];
+  const outcomes = await Promise.all(
+    workers.map(async (worker) => ({
+      worker,
+      outcome: await reader.snapshotOf(worker.probe, { timeoutMs: Math.round(timeoutMs) }),
+    })),
+  );
+  for (const { worker, outcome } of outcomes) {
+    if (outcome === null) continue;
+    if ('value' in outcome) readings.push({ worker, snapshot: outcome.value });
+    else failures.push({ worker: worker.probe.worker, reason: outcome.reason });
+  }
+  return { readings, failures };
+}
+
+/** `python:mcp@1.29.1`; null where the probe does not know the SDK. */
+export const buildOf = ({ probe, sdk }: Snapshot): string | null =>
+  sdk === null ? null : `${probe.name}:${sdk.package}@${sdk.version}`;
+
+type ManagerLabel = (typeof metrics.sessionsRegistered.labels)[number];
+export type WorkerLabels = Readonly<Record<'target' | 'build' | 'worker', string>>;
+type Extra = Readonly<Record<string, string>>;
+
+/** What is one number of a manager's snapshot. */
+const OF_MANAGER: readonly (readonly [Metric<ManagerLabel>, (manager: ManagerSnapshot) => number | null])[] =
+  [
+    [metrics.sessionsRegistered, ({ registered }) => registered],
+    [metrics.sessionsRegisteredAtStart, ({ registeredAtStart }) => registeredAtStart],
+    [metrics.sessionsInFlight, ({ inFlight }) => inFlight],
+    [metrics.sessionStreamsOpen, ({ streamsOpen }) => streamsOpen],
+    [metrics.sessionRemnants, ({ remnants }) => remnants],
+    [metrics.sessionOldestIdle, ({ oldestIdleSeconds }) => oldestIdleSeconds ?? 0],
+    [metrics.sessionRegistrations, ({ registrations }) => registrations],
+    [metrics.sessionRemovals, ({ removals }) => removals],
+    [metrics.sessionExpirations, ({ expirations }) => expirations],
+    [metrics.sessionRejections, ({ rejections }) => rejections],
+    [metrics.sessionLimit, ({ sessionLimit }) => sessionLimit],
+    [metrics.sessionIdleTimeout, ({ idleTimeoutSeconds }) => idleTimeoutSeconds],
+    [metrics.requestsCompleted, ({ requestsCompleted }) => requestsCompleted],
+  ];
+
+export function renderSessions(sheet: Sheet, labels: WorkerLabels, extra: Extra, snapshot: Snapshot): void {
+  const { sdk, supported, processStartTime, managers } = snapshot;
+  const known = { sdk: sdk?.package ?? 'unknown', version: sdk?.version ?? 'unknown' };
+  sheet.add(metrics.serverStartTime, labels, processStartTime, extra);
+  sheet.add(metrics.buildInfo, { ...labels, ...known }, 1, extra);
+  sheet.add(metrics.probeSupported, labels, supported ? 1 : 0, extra);
+  for (const manager of managers) {
+    const own = { ...labels, manager: manager.manager };
+    for (const [metric, value] of OF_MANAGER) sheet.add(metric, own, value(manager), extra);
+    for (const { seconds, sessions } of manager.idleOlderThan)
+      sheet.add(metrics.sessionsIdle, { ...own, older_than: String(seconds) }, sessions, extra);
+    sheet.add(metrics.sessionDuration, own, manager.endedSessionDurations, extra);
+  }
+}
