@@ -26,6 +26,8 @@ export interface LedgerPolicy {
 export const DEFAULT_IDLE_MAX_SECONDS = 1800;
 export const DEFAULT_SLACK_MS = 2000;
 export const DEFAULT_LAG_MS = 300;
+/** Servers' timers count in whole milliseconds of a clock that is read now and then: they may be early by this much. */
+const GRAIN_MS = 5;
 
 export interface LedgerCounts {
   readonly opened: number;
@@ -254,7 +256,7 @@ export class Ledger {
     this.#timers.cancel(entry);
     const { idleSeconds, slackMs } = this.#policy;
     if (!Number.isFinite(idleSeconds)) return;
-    this.#timers.arm(entry, 'lo', entry.activeAt + idleSeconds * 1000);
+    this.#timers.arm(entry, 'lo', entry.activeAt + idleSeconds * 1000 - GRAIN_MS);
     this.#timers.arm(entry, 'hi', t + idleSeconds * 1000 + slackMs);
   }
 

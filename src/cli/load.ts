@@ -1,0 +1,156 @@
+/** load: a sustained mixed load with its own /metrics, and what came of it. */
+import Table from 'cli-table3';
+import type { Command } from 'commander';
+import { renderRegistry } from '../../exporters/exposition.ts';
+import { serveMetrics } from '../../exporters/server.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { runLoad } from '../load/load.ts';
+import { LoadMetrics } from '../load/metrics.ts';
+import type { LoadSummary, LoadTarget, TargetSummary } from '../load/options.ts';
+import { createLogger, type Logger } from '../log.ts';
+import { resolveTarget } from '../targets/resolve.ts';
+import { UsageError } from '../targets/target.ts';
+import { UNDECIDED, type ExitCode } from './exit.ts';
+import { withLoadOptions, type LoadCommandOptions } from './load-options.ts';
+
+/** A larger share of arrivals left out, and the load was not what was asked for. */
+const MOST_LATE = 0.05;
+
+export function loadCommand(root: Command, signal: AbortSignal, done: (code: ExitCode) => void): void {
+  withLoadOptions(
+    root.command('load').description('sustained mixed load on one or more targets, with its own /metrics'),
+  )
+    .argument('<target...>', 'python:mcp@VERSION, an http(s) URL, or a name from mcp-retention.yaml')
+    .action(async (targets: string[], options: LoadCommandOptions) =>
+      done(await load(targets, options, signal)),
+    );
+}
+
+async function load(
+  names: readonly string[],
+  options: LoadCommandOptions,
+  signal: AbortSignal,
+): Promise<ExitCode> {
+  const config = loadConfig(options.config);
+  const targets = targetsOf(names, options, config);
+  const log = createLogger(options.logLevel);
+  const metrics = new LoadMetrics(options.run ?? timestamp());
+  const server = await serve(options.metricsListen, metrics, log);
+  try {
+    const summary = await runLoad({
+      targets,
+      seed: options.seed,
+      rate: options.rate,
+      mix: options.mix,
+      sessions: options.sessions ?? null,
+      duration: options.duration ?? null,
+      maxInFlight: options.maxInFlight,
+      idleMaxSeconds: config.policy.idleMax ?? null,
+      metrics,
+      signal,
+      log,
+    });
+    process.stdout.write(`${table(summary)}\n`);
+    const faults = summary.targets.flatMap(sentences);
+    for (const sentence of [...faults, ...summary.targets.flatMap(remarks)])
+      process.stderr.write(`${sentence}\n`);
+    return isUndecided(summary) ? UNDECIDED : 0;
+  } finally {
+    await server.close();
+  }
+}
+
+/** Serves until it is closed: also while sessions are being closed after a signal. */
+async function serve(listen: string, metrics: LoadMetrics, log: Logger) {
+  const server = await serveMetrics({
+    listen,
+    title: 'mcp-retention load',
+    render: (accept) => {
+      metrics.publish();
+      return renderRegistry(metrics.registry, accept);
+    },
+    signal: new AbortController().signal,
+    onError: (error) => log.error({ code: 'metrics', err: error }, 'the metrics could not be rendered'),
+  });
+  process.stderr.write(`serving ${server.url}metrics\n`);
+  return server;
+}
+
+function targetsOf(names: readonly string[], options: LoadCommandOptions, config: Config): LoadTarget[] {
+  const dirs = probeDirs(names, options.probeDir ?? []);
+  return names.map((name) => {
+    // Named for the exporter too: then both have the same labels and read the same probe.
+    const exported = Object.hasOwn(config.exporter.targets, name) ? config.exporter.targets[name] : undefined;
+    const probeDir = dirs.get(name) ?? exported?.probeDir;
+    const build = resolveTarget(name, {
+      config,
+      allowHosts: options.allowHost ?? [],
+      headers: options.header ?? {},
+      ...(probeDir !== undefined && { probeDir }),
+    });
+    return { build, probeDir: probeDir ?? null, label: exported?.build ?? null };
+  });
+}
+
+/** Which target's probe is where. @throws UsageError */
+function probeDirs(names: readonly string[], given: readonly string[]): ReadonlyMap<string, string> {
+  const dirs = new Map<string, string>();
+  for (const text of given) {
+    const named = names.find((name) => text.startsWith(`${name}=`));
+    const [only] = names.length === 1 ? names : [];
+    const name = named ?? only;
+    if (name === undefined)
+      throw new UsageError(
+        `--probe-dir ${text} does not say which target it is for: write --probe-dir TARGET=DIR, with one of ${names.join(', ')}.`,
+      );
+    if (dirs.has(name)) throw new UsageError(`--probe-dir is given twice for ${name}: give it once.`);
+    dirs.set(name, named === undefined ? text : text.slice(name.length + 1));
+  }
+  return dirs;
+}
+
+const timestamp = (): string => new Date().toISOString().replace(/[-:]/g, '').replace(/\..*/, '');
+
+function table({ targets }: LoadSummary): string {
+  const counts = ['opened', 'deleted', 'abandoned', 'refused', 'uncertain'] as const;
+  const out = new Table({
+    head: ['target', ...counts, 'expected', 'late', 'p50 ms', 'p99 ms'],
+    colAligns: ['left', ...Array.from({ length: counts.length + 4 }, () => 'right' as const)],
+    style: { head: [], border: [] },
+  });
+  for (const one of targets) {
+    const { min, max } = one.expected;
+    out.push([
+      one.target,
+      ...counts.map((name) => one.counts[name]),
+      min === max ? min : `${min}–${max}`,
+      one.late,
+      one.p50?.toFixed(1) ?? '',
+      one.p99?.toFixed(1) ?? '',
+    ]);
+  }
+  return out.toString();
+}
+
+const wasLate = ({ late, arrivals }: TargetSummary): boolean => late > MOST_LATE * arrivals;
+
+/** Undecided: a target was never there, none is there any more, or one did not get the load that was asked for. */
+function isUndecided({ targets }: LoadSummary): boolean {
+  return targets.some((one) => !one.started || wasLate(one)) || targets.every((one) => one.failure !== null);
+}
+
+function sentences(one: TargetSummary): string[] {
+  const { target, late, arrivals, failure } = one;
+  return [
+    ...(failure === null ? [] : [`${target}: ${failure}`]),
+    ...(wasLate(one)
+      ? [
+          `${target}: ${late} of ${arrivals} arrivals were left out, so it did not get the load that was asked for: lower --rate, or raise --max-in-flight.`,
+        ]
+      : []),
+  ];
+}
+
+const remarks = ({ target, leftBehind }: TargetSummary): string[] =>
+  leftBehind === 0 ? [] : [`${target}: ${leftBehind} abandoned sessions could not be deleted at the end.`];
