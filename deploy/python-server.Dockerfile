@@ -1,0 +1,26 @@
+# The server of the built-in Python builds, with the probe beside it. Build context: the project's folder.
+ARG PYTHON_IMAGE=python:3.12.11-slim-bookworm
+
+FROM ${PYTHON_IMAGE} AS environment
+ARG MCP_VERSION
+WORKDIR /build
+COPY servers/python/locks/mcp-${MCP_VERSION}.txt requirements.txt
+RUN python -m venv /opt/venv \
+  && /opt/venv/bin/pip install --no-cache-dir --disable-pip-version-check --no-deps --require-hashes --requirement requirements.txt
+
+FROM ${PYTHON_IMAGE}
+# The probe refuses a directory that others own or can write to; a new named volume takes owner and mode from here.
+RUN groupadd --system --gid 10001 mcp \
+  && useradd --system --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin mcp \
+  && install --directory --owner=10001 --group=10001 --mode=0700 /run/mcp-retention/probe
+COPY --from=environment /opt/venv /opt/venv
+COPY servers/python/server.py servers/python/serving.py servers/python/processes.py /opt/mcp-retention/server/
+COPY probes/python/sitecustomize.py /opt/mcp-retention/probe/
+COPY probes/python/mcp_retention_probe /opt/mcp-retention/probe/mcp_retention_probe
+ENV PYTHONPATH=/opt/mcp-retention/probe \
+  PYTHONDONTWRITEBYTECODE=1 \
+  PYTHONUNBUFFERED=1 \
+  MCP_RETENTION_PROBE_DIR=/run/mcp-retention/probe
+USER 10001:10001
+EXPOSE 8000
+ENTRYPOINT ["/opt/venv/bin/python", "/opt/mcp-retention/server/server.py"]

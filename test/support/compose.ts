@@ -1,0 +1,53 @@
+/** docker-compose.yml and the Dockerfiles in deploy/, read for tests. */
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+export interface Service {
+  readonly image?: string;
+  readonly build?: {
+    readonly context: string;
+    readonly dockerfile: string;
+    readonly args?: Readonly<Record<string, string>>;
+  };
+  readonly command?: readonly string[];
+  readonly profiles?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly user?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly mem_limit?: string;
+  readonly restart?: string;
+  readonly tmpfs?: readonly string[];
+}
+
+export interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+}
+
+/** A file of the project, by its path from the project's folder. */
+export const projectFile = (path: string): URL => new URL(`../../${path}`, import.meta.url);
+export const readProjectFile = (path: string): string => readFileSync(projectFile(path), 'utf8');
+
+export const readCompose = (): Compose =>
+  parse(readProjectFile('docker-compose.yml'), { merge: true }) as Compose;
+
+/** The last ENTRYPOINT of a Dockerfile, which must be in its exec form. */
+export function entrypointOf(dockerfile: string): readonly string[] {
+  const [, json = ''] = [...readProjectFile(dockerfile).matchAll(/^ENTRYPOINT (\[.*\])$/gm)].at(-1) ?? [];
+  return JSON.parse(json) as string[];
+}
+
+/** `SOURCE:TARGET[:MODE]` */
+export function mountOf(volume: string): {
+  readonly source: string;
+  readonly target: string;
+  readonly mode: string;
+} {
+  const [source = '', target = '', mode = 'rw'] = volume.split(':');
+  return { source, target, mode };
+}
