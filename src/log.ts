@@ -9,7 +9,10 @@ const STDERR = 2;
 
 export function createLogger(level: LogLevel): Logger {
   // Written at once: a line must not be lost when the process exits.
-  return pino({ level, base: null }, pino.destination({ dest: STDERR, sync: true }));
+  const destination = pino.destination({ dest: STDERR, sync: true });
+  // Nobody reads stderr any more: that is no reason to end what is being measured.
+  destination.on('error', () => undefined);
+  return pino({ level, base: null }, destination);
 }
 
 export const silentLogger = (): Logger => pino({ level: 'silent' });

@@ -1,6 +1,10 @@
 /** config init and config check. */
 import { writeFileSync } from 'node:fs';
 import { ConfigError, DEFAULT_CONFIG_FILE, loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
+import { reasonOf } from '../errno.ts';
+import { resolveTarget } from '../targets/resolve.ts';
+import { UsageError } from '../targets/target.ts';
 
 export const SAMPLE_CONFIG = `# Configuration of mcp-retention. "mcp-retention config check" validates it.
 version: 1
@@ -41,6 +45,18 @@ targets:
   #   pid: 4242
   #   headers: { Authorization: 'Bearer \${MCP_TOKEN}' }
   #   declared: { idleTimeout: 5s, maxSessions: 500 }
+
+# Running servers whose metrics "mcp-retention exporter" serves. Each needs a probe: mcp-retention probe python
+# exporter:
+#   listen: 127.0.0.1:19640
+#   targets:
+#     shop:
+#       probeDir: /run/mcp-shop     # all its workers, those that start later too
+#       build: shop 4.2             # in place of what the probe says
+#       labels: { team: search }
+#     single:
+#       probe: 127.0.0.1:7777       # one probe by its address
+#       pid: 4242                   # so that its memory is there without the probe
 `;
 
 /** @throws ConfigError when the file is there already or cannot be written. */
@@ -52,14 +68,26 @@ export function configInit(file: string): string {
     throw new ConfigError(
       there
         ? `${file} is there already and stays as it is: remove it first, or name another file.`
-        : `cannot write ${file}: ${(error as Error).message}`,
+        : `cannot write ${file}: ${reasonOf(error)}.`,
     );
   }
   return `wrote ${file}`;
 }
 
-export function configCheck(file: string | undefined): string {
+/** @throws ConfigError where a target could not be measured whatever runs. */
+export function configCheck(file: string = DEFAULT_CONFIG_FILE): string {
   const config = loadConfig(file);
   const names = Object.keys(config.targets);
-  return `${file ?? DEFAULT_CONFIG_FILE} is valid: ${names.length} target${names.length === 1 ? '' : 's'}${names.length > 0 ? ` (${names.join(', ')})` : ''}`;
+  for (const name of names) checkTarget(name, config, file);
+  return `${file} is valid: ${names.length} target${names.length === 1 ? '' : 's'}${names.length > 0 ? ` (${names.join(', ')})` : ''}`;
+}
+
+function checkTarget(name: string, config: Config, file: string): void {
+  try {
+    // Where a configuration is checked, the secrets that it names need not be.
+    resolveTarget(name, { config, allowHosts: [], headers: {}, variables: () => 'secret' });
+  } catch (error) {
+    if (error instanceof UsageError) throw new ConfigError(`${file}: targets.${name}: ${error.message}`);
+    throw error;
+  }
 }

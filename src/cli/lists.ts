@@ -2,7 +2,9 @@
 import { CASES } from '../cases/index.ts';
 import { loadConfig } from '../config/load.ts';
 import type { TargetConfig } from '../config/schema.ts';
+import { plain } from '../report/plain.ts';
 import { PYTHON_PROBE } from '../targets/paths.ts';
+import { publicUrl, redactArguments } from '../targets/secrets.ts';
 import { claimOf } from '../verdict/claims/index.ts';
 import { BUILT_IN } from './measure.ts';
 
@@ -17,7 +19,7 @@ export function listCases(): string {
 
 export function listTargets(configFile: string | undefined): string {
   const named = Object.entries(loadConfig(configFile).targets).map(
-    ([name, target]) => `  ${name}  ${describe(target)}`,
+    ([name, target]) => `  ${name}  ${plain(describe(target))}`,
   );
   return [
     'Built in (what the demo measures):',
@@ -32,8 +34,8 @@ export function listTargets(configFile: string | undefined): string {
 
 function describe(target: TargetConfig): string {
   if ('package' in target) return target.package;
-  if ('command' in target) return [target.command, ...target.args].join(' ');
-  return target.url.replace(/^(https?:\/\/[^?#]*).*$/, '$1');
+  if ('command' in target) return redactArguments([target.command, ...target.args]).join(' ');
+  return publicUrl(target.url);
 }
 
 export function pythonProbe(pathOnly: boolean): string {

@@ -2,14 +2,16 @@
 import { join } from 'node:path';
 import { CASES } from '../cases/index.ts';
 import { loadConfig } from '../config/load.ts';
+import type { Config } from '../config/schema.ts';
 import { createLogger } from '../log.ts';
 import type { HeaderRecord } from '../recording/schema.ts';
 import { run } from '../run/run.ts';
-import { resolveTarget } from '../targets/resolve.ts';
-import type { Build } from '../targets/target.ts';
+import { isPackage, resolveTarget } from '../targets/resolve.ts';
+import { UsageError, type Build } from '../targets/target.ts';
 import type { Report } from '../verdict/schema.ts';
 import { exitCodeOf, type ExitCode, UNDECIDED } from './exit.ts';
 import type { MeasureOptions, TargetOptions } from './options.ts';
+import { checkOut, checkReports, recordingIn } from './places.ts';
 import { publish } from './publish.ts';
 import { progressView } from './progress.ts';
 import { redactedCommand } from './redact.ts';
@@ -20,6 +22,9 @@ export const BUILT_IN = ['1.29.1', '1.30.0', '2.1.1', '2.2.0'].map((version) => 
 /** Shows what the four built-in builds keep; it does not judge. */
 export async function demo(options: MeasureOptions, signal: AbortSignal): Promise<ExitCode> {
   const report = await measure(BUILT_IN, options, {}, signal);
+  process.stdout.write(
+    '\nThe demo shows what each build keeps and does not judge: it exits 0 when all were measured.\n',
+  );
   const measured = report.complete && report.builds.every((build) => build.cases.every(wasMeasured));
   return measured ? 0 : UNDECIDED;
 }
@@ -42,15 +47,10 @@ async function measure(
   signal: AbortSignal,
 ): Promise<Report> {
   const config = loadConfig(options.config);
-  const builds: Build[] = targets.map((text) =>
-    resolveTarget(text, {
-      config,
-      allowHosts: target.allowHost ?? [],
-      ...(target.pid !== undefined && { pid: target.pid }),
-      headers: target.header ?? {},
-      ...(options.probeDir !== undefined && { probeDir: options.probeDir }),
-    }),
-  );
+  const builds = buildsOf(targets, config, options, target);
+  const out = options.out ?? defaultOut();
+  checkOut(out);
+  checkReports(options, recordingIn(out));
   const cases = options.case ?? CASES;
   const view = progressView(process.stderr, builds.length * cases.length);
   const recording = await run({
@@ -61,7 +61,7 @@ async function measure(
       ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
     },
     seed: options.seed,
-    out: options.out ?? defaultOut(),
+    out,
     policy: policyOf(config.policy),
     probeDir: options.probeDir ?? null,
     requireProbe: options.requireProbe === true,
@@ -71,6 +71,33 @@ async function measure(
     log: createLogger(options.logLevel),
   }).finally(() => view.close());
   return publish(recording, options);
+}
+
+function buildsOf(
+  targets: readonly string[],
+  config: Config,
+  { probeDir }: MeasureOptions,
+  target: TargetOptions,
+): Build[] {
+  return targets.map((text) => {
+    if (isPackage(text, config)) refuseUnused(text, target);
+    return resolveTarget(text, {
+      config,
+      allowHosts: target.allowHost ?? [],
+      ...(target.pid !== undefined && { pid: target.pid }),
+      headers: target.header ?? {},
+      ...(probeDir !== undefined && { probeDir }),
+    });
+  });
+}
+
+/** What a package has no use for would be left out without a word. */
+function refuseUnused(text: string, { header, allowHost }: TargetOptions): void {
+  const option = header !== undefined ? '--header' : allowHost !== undefined ? '--allow-host' : null;
+  if (option !== null)
+    throw new UsageError(
+      `${option} goes with a server that is not this tool's own: ${text} is served on loopback and takes no headers.`,
+    );
 }
 
 function policyOf(policy: {

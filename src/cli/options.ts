@@ -3,8 +3,9 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { CASES } from '../cases/index.ts';
 import type { Case } from '../cases/case.ts';
 import { LOG_LEVELS, type LogLevel } from '../log.ts';
+import { UsageError } from '../targets/target.ts';
 
-const wholeNumber =
+export const wholeNumber =
   (least: number, most: number) =>
   (text: string): number => {
     const value = Number(text);
@@ -19,14 +20,14 @@ function oneCase(text: string, before: readonly Case[] | undefined): readonly Ca
   return [...(before ?? []).filter((known) => known !== found), found];
 }
 
-function header(text: string, before: Record<string, string> | undefined): Record<string, string> {
+export function header(text: string, before: Record<string, string> | undefined): Record<string, string> {
   const match = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/.exec(text);
   // The text itself may be a secret: it is not repeated.
-  if (!match?.[1]) throw new InvalidArgumentError('write it as "Name: value".');
+  if (!match?.[1]) throw new UsageError('--header: write it as "Name: value".');
   return { ...before, [match[1]]: match[2] ?? '' };
 }
 
-const repeated = (text: string, before: readonly string[] | undefined): readonly string[] => [
+export const repeated = (text: string, before: readonly string[] | undefined): readonly string[] => [
   ...(before ?? []),
   text,
 ];
@@ -73,7 +74,7 @@ export function withMeasureOptions(command: Command): Command {
     .option('--probe-dir <dir>', 'folder of the probes’ sockets (default: a private one for each arm)')
     .option('--require-probe', 'undecided (exit 3) where the registry cannot be counted')
     .option('--config <file>', 'configuration (default: mcp-retention.yaml, where it is there)')
-    .addOption(new Option('--log-level <level>', 'logs on stderr').choices(LOG_LEVELS).default('warn'));
+    .addOption(new Option('--log-level <level>', 'logs on stderr').choices(LOG_LEVELS).default('error'));
 }
 
 export function withTargetOptions(command: Command): Command {

@@ -2,9 +2,12 @@
 import { Command } from 'commander';
 import { TOOL } from '../version.ts';
 import { configCheck, configInit } from './config.ts';
+import { dashboardsCommand } from './dashboards.ts';
 import { DEFAULT_CONFIG_FILE } from '../config/load.ts';
 import { exitCodeOf, type ExitCode } from './exit.ts';
+import { exporterCommand } from './exporter.ts';
 import { listCases, listTargets, pythonProbe } from './lists.ts';
+import { loadCommand } from './load.ts';
 import { check, demo } from './measure.ts';
 import {
   withMeasureOptions,
@@ -13,7 +16,8 @@ import {
   type MeasureOptions,
   type TargetOptions,
 } from './options.ts';
-import { printReport, type PublishOptions } from './publish.ts';
+import type { ReportPaths } from './places.ts';
+import { printReport } from './publish.ts';
 
 /** @param done receives the exit code of the command that ran */
 export function program(signal: AbortSignal, done: (code: ExitCode) => void): Command {
@@ -29,8 +33,26 @@ export function program(signal: AbortSignal, done: (code: ExitCode) => void): Co
       '\nExit codes: 0 every promised claim passed, 1 a claim failed, 2 the command or configuration is wrong, 3 undecided.',
     );
   measuring(root, signal, done);
+  exporterCommand(root, signal, done);
+  loadCommand(root, signal, done);
+  dashboardsCommand(root, done);
   informing(root, done);
+  refuseUnknown(root);
   return root;
+}
+
+/** Asked for help on a command that there is not, commander would show the help of all. */
+function refuseUnknown(group: Command): void {
+  const subcommands = group.commands;
+  if (subcommands.length === 0) return;
+  subcommands.forEach(refuseUnknown);
+  group.on('beforeHelp', () => {
+    const [first, second] = group.args;
+    const asked = first === 'help' ? second : first;
+    if (asked === undefined || asked.startsWith('-')) return;
+    if (asked !== 'help' && subcommands.every((command) => command.name() !== asked))
+      group.error(`error: unknown command '${asked}'`, { code: 'commander.unknownCommand', exitCode: 1 });
+  });
 }
 
 function measuring(root: Command, signal: AbortSignal, done: (code: ExitCode) => void): void {
@@ -46,7 +68,7 @@ function measuring(root: Command, signal: AbortSignal, done: (code: ExitCode) =>
     );
   withReportOptions(root.command('report').description('the verdict again, from a recording'))
     .argument('<recording>', 'recording.ndjson of an earlier run')
-    .action(async (recording: string, options: PublishOptions) =>
+    .action(async (recording: string, options: ReportPaths) =>
       done(exitCodeOf(await printReport(recording, options))),
     );
 }

@@ -1,6 +1,7 @@
 /** Progress on stderr: a few live lines on a terminal, a plain line for each finished arm elsewhere. */
 import { createLogUpdate } from 'log-update';
 import pc from 'picocolors';
+import { plainAll } from '../report/plain.ts';
 import { mib, thousands } from '../report/words.ts';
 import type { OnProgress, Progress } from '../run/events.ts';
 
@@ -20,7 +21,9 @@ export interface ProgressView {
 const REDRAW_MS = 100;
 
 export function progressView(stream: NodeJS.WriteStream, arms: number): ProgressView {
-  return stream.isTTY ? liveView(stream, arms) : plainView(stream, arms);
+  const view = stream.isTTY ? liveView(stream, arms) : plainView(stream, arms);
+  // Names and reasons come from outside.
+  return { ...view, onProgress: (progress) => view.onProgress(plainAll(progress)) };
 }
 
 function plainView(stream: NodeJS.WriteStream, arms: number): ProgressView {

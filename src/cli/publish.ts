@@ -1,5 +1,4 @@
 /** From a recording to what people get: the terminal's report, and files. */
-import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import pc from 'picocolors';
 import { readRecording } from '../recording/reader.ts';
@@ -8,53 +7,60 @@ import { markdownReport } from '../report/markdown.ts';
 import { terminalReport } from '../report/terminal.ts';
 import { verdict } from '../verdict/verdict.ts';
 import type { Report } from '../verdict/schema.ts';
-
-export interface PublishOptions {
-  readonly json?: string;
-  readonly markdown?: string;
-}
+import { checkReports, logsIn, writeReport, type ReportPaths } from './places.ts';
 
 /** Width of the tables where no terminal tells its own. */
 const FILE_COLUMNS = 120;
 
-/** Judges the recording, prints the report, and writes it beside the recording and where else it was asked for. */
-export async function publish(recording: string, options: PublishOptions): Promise<Report> {
-  const report = await printReport(recording, options);
+/** Judges the recording, writes the report beside it, prints it, and writes it where else it was asked for. */
+export async function publish(recording: string, options: ReportPaths): Promise<Report> {
+  const report = verdict(await readRecording(recording));
   const folder = dirname(recording);
   const beside = { json: join(folder, 'report.json'), markdown: join(folder, 'report.md') };
-  writeFiles(report, beside);
+  const unwritten = failureOf(() => writeFiles(report, beside));
+  print(report);
   process.stdout.write(
     [
       `\nrecording  ${recording}`,
-      `report     ${beside.json}, ${beside.markdown}`,
-      `logs       ${join(folder, 'logs')}`,
+      `report     ${unwritten === null ? `${beside.json}, ${beside.markdown}` : 'not written'}`,
+      `logs       ${logsIn(folder)}`,
       `again      mcp-retention report ${recording}\n`,
     ].join('\n'),
   );
+  writeFiles(report, options);
+  if (unwritten !== null) throw unwritten;
   return report;
 }
 
 /** Judges the recording, prints the report and writes it where it was asked for. */
-export async function printReport(recording: string, options: PublishOptions): Promise<Report> {
+export async function printReport(recording: string, options: ReportPaths): Promise<Report> {
+  checkReports(options, recording);
   const report = verdict(await readRecording(recording));
+  print(report);
+  writeFiles(report, options);
+  return report;
+}
+
+function print(report: Report): void {
   // Not a terminal: isTTY is undefined, and no colour whatever the environment says of CI.
   const look = process.stdout.isTTY
     ? { color: pc.isColorSupported, columns: process.stdout.columns }
     : { color: false, columns: FILE_COLUMNS };
   process.stdout.write(terminalReport(report, look));
-  writeFiles(report, options);
-  return report;
 }
 
-function writeFiles(report: Report, { json, markdown }: PublishOptions): void {
-  if (json !== undefined) write(json, JSON.stringify(report, null, 2) + '\n');
-  if (markdown !== undefined) write(markdown, markdownReport(report));
+function writeFiles(report: Report, { json, markdown }: ReportPaths): void {
+  if (json !== undefined) writeReport(json, JSON.stringify(report, null, 2) + '\n');
+  if (markdown !== undefined) writeReport(markdown, markdownReport(report));
 }
 
-function write(path: string, text: string): void {
+/** What is printed counts more than what cannot be written: it comes first. */
+function failureOf(act: () => void): RecordingError | null {
   try {
-    writeFileSync(path, text);
+    act();
+    return null;
   } catch (error) {
-    throw new RecordingError(`cannot write the report ${path}: ${(error as Error).message}`);
+    if (error instanceof RecordingError) return error;
+    throw error;
   }
 }

@@ -9,6 +9,9 @@ export interface Failure {
   readonly note: string;
 }
 
+const UNTRUSTED =
+  "the server's certificate is not trusted (name its authority's file in NODE_EXTRA_CA_CERTS)";
+
 const NOTES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'the host name is not known',
@@ -17,6 +20,12 @@ const NOTES: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no local ports left',
   UND_ERR_CONNECT_TIMEOUT: 'the connection was not accepted in time',
   UND_ERR_INVALID_ARG: 'a header or the URL cannot be sent',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  CERT_HAS_EXPIRED: "the server's certificate has expired",
+  ERR_TLS_CERT_ALTNAME_INVALID: "the server's certificate is for another host",
   UND_ERR_DESTROYED: 'the client was closed',
   UND_ERR_CLOSED: 'the client was closed',
   ECONNRESET: 'the connection was reset before the answer was complete',

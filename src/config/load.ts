@@ -2,8 +2,19 @@
  * Reads `mcp-retention.yaml`: a mistake is one sentence with the file's line, and nothing else happens.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
+import {
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type YAMLError,
+} from 'yaml';
 import type { z } from 'zod';
+import { codeOf, reasonOf } from '../errno.ts';
+import { plainWords, sentence, type Issue } from './issues.ts';
 import { commandTarget, configSchema, packageTarget, urlTarget, type Config } from './schema.ts';
 
 export const DEFAULT_CONFIG_FILE = 'mcp-retention.yaml';
@@ -20,34 +31,125 @@ export class ConfigError extends Error {
 export function loadConfig(file: string | undefined): Config {
   if (file === undefined && !existsSync(DEFAULT_CONFIG_FILE)) return configSchema.parse({ version: 1 });
   const path = file ?? DEFAULT_CONFIG_FILE;
-  let text: string;
+  if (path === '') throw new ConfigError('the name of the configuration is empty: name a file.');
+  return parseConfig(textOf(path), path);
+}
+
+function textOf(path: string): string {
+  let bytes: Buffer;
   try {
-    text = readFileSync(path, 'utf8');
+    bytes = readFileSync(path);
   } catch (error) {
     throw new ConfigError(
-      (error as NodeJS.ErrnoException).code === 'ENOENT'
+      codeOf(error) === 'ENOENT'
         ? `there is no configuration ${path}: mcp-retention config init writes one.`
-        : `cannot read the configuration ${path}: ${(error as Error).message}`,
+        : `cannot read the configuration ${path}: ${reasonOf(error)}.`,
     );
   }
-  return parseConfig(text, path);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new ConfigError(`${path} is not UTF-8 text: save it as UTF-8.`);
+  }
 }
 
 /** @throws ConfigError that names file, line, field and mend. */
-export function parseConfig(text: string, path: string): Config {
+export const parseConfig = (text: string, path: string): Config =>
+  parseYaml(text, path, configSchema, { prepare: keepSpelling, narrow });
+
+/** Sections of a target that become text: a number in them stands for what was written, `1.10` for no less. */
+const TEXTS = ['args', 'env', 'headers', 'settings'];
+
+function keepSpelling(document: Document): void {
+  const targets = document.get('targets', true);
+  for (const { value } of isMap(targets) ? targets.items : [])
+    for (const section of TEXTS) {
+      const node = isMap(value) ? value.get(section, true) : undefined;
+      if (!isNode(node)) continue;
+      visit(node, {
+        Scalar: (_, scalar) => {
+          const plain = typeof scalar.value === 'number' || typeof scalar.value === 'boolean';
+          if (plain && scalar.source !== undefined) scalar.value = scalar.source;
+        },
+      });
+    }
+}
+
+interface Reading {
+  /** Changes the document before it is read by the schema. */
+  readonly prepare?: (document: Document) => void;
+  /** Makes a schema's issue more exact before it is said. */
+  readonly narrow?: (issue: Issue, value: unknown) => Issue;
+}
+
+/**
+ * Reads YAML by a schema.
+ * @throws ConfigError that names file, line, field and mend.
+ */
+export function parseYaml<T>(text: string, path: string, schema: z.ZodType<T>, reading: Reading = {}): T {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const [broken] = document.errors;
+  const document = parsedDocument(text, path, lines);
+  reading.prepare?.(document);
+  const value = withoutEmptySections(valueOf(document, path));
+  const parsed = schema.safeParse(value, { error: plainWords });
+  if (parsed.success) return parsed.data;
+  const [first] = parsed.error.issues;
+  if (!first) throw new ConfigError(`${path}: the configuration is wrong`);
+  const issue = reading.narrow?.(first, value) ?? first;
+  const place = issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue.path;
+  throw new ConfigError(`${path}:${lineOf(document, lines, place)}: ${sentence(issue)}`);
+}
+
+function parsedDocument(text: string, path: string, lines: LineCounter): Document {
+  const document = parsedOrTooDeep(text, path, lines);
+  // What is only warned of, such as an unknown tag, would be read as something else than was meant.
+  const [broken] = [...document.errors, ...document.warnings];
   if (broken) {
     const { line } = lines.linePos(broken.pos[0]);
-    throw new ConfigError(`${path}:${line}: this is not YAML: ${broken.message.split('\n')[0] ?? ''}`);
+    throw new ConfigError(`${path}:${line}: ${whatIsBroken(broken, text)}`);
   }
-  const value = withoutEmptySections(document.toJS());
-  const parsed = configSchema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issue = narrow(parsed.error.issues[0], value);
-  throw new ConfigError(`${path}:${lineOf(document, lines, issue.path)}: ${sentence(issue)}`);
+  visit(document, {
+    Pair: (_, { key }) => {
+      if (!isScalar(key) || key.value !== '__proto__') return;
+      const { line } = lines.linePos(key.range?.[0] ?? 0);
+      throw new ConfigError(`${path}:${line}: __proto__ cannot be a name: choose another.`);
+    },
+  });
+  return document;
 }
+
+function parsedOrTooDeep(text: string, path: string, lines: LineCounter): Document.Parsed {
+  try {
+    return parseDocument(text, { lineCounter: lines });
+  } catch {
+    throw new ConfigError(`${path}: this is not YAML that can be read: it nests too deeply.`);
+  }
+}
+
+function whatIsBroken(broken: YAMLError, text: string): string {
+  if (broken.code === 'DUPLICATE_KEY')
+    return `${keyAt(text, broken.pos[0])} stands here twice: remove one of them.`;
+  if (broken.code === 'MULTIPLE_DOCS') return 'a second document begins here: keep one.';
+  if (broken.code === 'TAG_RESOLVE_FAILED') return 'a tag (!…) has no meaning here: remove it.';
+  if (/call stack/.test(broken.message)) return 'this nests too deeply.';
+  return `this is not YAML: ${broken.message.split('\n')[0] ?? ''}`;
+}
+
+function valueOf(document: Document, path: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    const said = (error as Error).message;
+    throw new ConfigError(
+      /excessive/i.test(said)
+        ? `${path}: its aliases (*…) unfold to far too much: write less of it by alias.`
+        : `${path}: ${said.split('\n')[0] ?? ''}: correct the alias (*…).`,
+    );
+  }
+}
+
+/** The key that begins at an offset. */
+const keyAt = (text: string, offset: number): string => /^[^\s:,}]*/.exec(text.slice(offset))?.[0] ?? '';
 
 /** A section whose entries are all commented out reads as null. */
 function withoutEmptySections(value: unknown): unknown {
@@ -55,32 +157,29 @@ function withoutEmptySections(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).filter(([, section]) => section !== null));
 }
 
-type Issue = z.core.$ZodIssue;
-
-/** A target that fits no kind is judged by the kind that its fields speak for. */
-function narrow(issue: Issue | undefined, value: unknown): Issue {
-  if (!issue) throw new ConfigError('the configuration is wrong');
+/** A target is judged by the kind that its fields speak for, not by the last kind that it does not fit. */
+function narrow(issue: Issue, value: unknown): Issue {
   const [section, name] = issue.path;
-  if (issue.code !== 'invalid_union' || section !== 'targets' || issue.path.length !== 2) return issue;
-  const target =
-    (value as { targets: Record<string, Record<string, unknown> | null> }).targets[String(name)] ?? {};
-  const kind = 'package' in target ? packageTarget : 'command' in target ? commandTarget : urlTarget;
-  const inner = kind.safeParse(target).error?.issues[0];
-  return inner ? { ...inner, path: [...issue.path, ...inner.path] } : issue;
+  if (section !== 'targets' || name === undefined || issue.code === 'invalid_key') return issue;
+  const target = (value as { targets: Record<string, unknown> }).targets[String(name)];
+  const path = [section, name];
+  const custom = (message: string): Issue => ({ code: 'custom', path, message, input: target });
+  if (!isSection(target)) return custom('write a section with a package, a command or a url');
+  const kind =
+    'package' in target
+      ? packageTarget
+      : 'command' in target
+        ? commandTarget
+        : 'url' in target
+          ? urlTarget
+          : null;
+  if (kind === null) return custom('name a package, a command or a url');
+  const inner = kind.safeParse(target, { error: plainWords }).error?.issues[0];
+  return inner ? { ...inner, path: [...path, ...inner.path] } : issue;
 }
 
-function sentence(issue: Issue): string {
-  const field = issue.path.join('.') || 'the file';
-  if (issue.code === 'unrecognized_keys')
-    return `${field === 'the file' ? '' : `${field}: `}unknown key ${issue.keys.join(', ')}: remove it or correct its spelling.`;
-  if (issue.code === 'invalid_union') {
-    const said = issue.errors
-      .flat()
-      .find((inner) => inner.code !== 'invalid_type' && inner.code !== 'invalid_value');
-    return `${field}: ${said?.message ?? 'has a value of the wrong kind'}.`;
-  }
-  return `${field}: ${issue.message}.`;
-}
+const isSection = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The line of the deepest part of the path that stands in the file. */
 function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {

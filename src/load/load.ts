@@ -3,11 +3,11 @@
  * fast or slow it answers, until a count, a time or a signal ends it.
  */
 import { setMaxListeners } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { arrivalSeconds, planOfArrival } from '../cases/mixed.ts';
+import { privateDirectory } from '../targets/private.ts';
 import { TargetError, UsageError } from '../targets/target.ts';
 import type { LoadOptions, LoadSummary, TargetSummary } from './options.ts';
 import { startTarget, withoutQuery, type Started } from './prepare.ts';
@@ -24,17 +24,17 @@ export async function runLoad(options: LoadOptions): Promise<LoadSummary> {
   if (twice !== undefined) throw new UsageError(`${twice} stands twice among the targets: give it once.`);
   for (const { build } of options.targets) await build.admit();
   setMaxListeners(0, options.signal);
-  const folder = mkdtempSync(join(tmpdir(), 'mcpr-load-'));
+  const folder = privateDirectory();
   const started: Started[] = [];
   try {
-    const failed = await startAll(options, folder, started);
+    const failed = await startAll(options, folder.path, started);
     await Promise.all(started.map(({ load }) => load.start()));
     await arrivals(options, started);
     await Promise.all(started.map(({ load }) => load.finish()));
     return { targets: [...started.map(({ load }) => load.summary()), ...failed] };
   } finally {
     await Promise.all(started.map(({ running }) => running.stop()));
-    rmSync(folder, { recursive: true, force: true });
+    folder.remove();
   }
 }
 

@@ -19,6 +19,7 @@ import {
   type SampleRecord,
   type TargetRecord,
 } from './schema.ts';
+import { codeOf, reasonOf } from '../errno.ts';
 
 /** Everything recorded about one arm. */
 export interface ArmEvents {
@@ -54,11 +55,10 @@ export async function readRecording(path: string): Promise<Recording> {
     return await assemble(lines, path);
   } catch (error) {
     if (error instanceof UnreadableRecording) throw error;
-    const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
     throw new UnreadableRecording(
-      absent
+      codeOf(error) === 'ENOENT'
         ? `there is no recording ${path}.`
-        : `cannot read the recording ${path}: ${(error as Error).message}`,
+        : `cannot read the recording ${path}: ${reasonOf(error)}.`,
     );
   }
 }
@@ -71,18 +71,26 @@ export async function assemble(
   let recording: Recording | null = null;
   const arms = new Map<string, ArmEvents>();
   let number = 0;
+  let endedAt: number | null = null;
   for await (const line of lines) {
     number++;
     if (line.trim() === '') continue;
-    const record = parse(line);
+    // An editor may have put a byte order mark there.
+    const record = parse(recording ? line : line.replace(/^\uFEFF/, ''));
     if (!recording) {
       recording = begin(record, line, path);
       continue;
     }
-    if (typeof record === 'string') recording.damage.push(`line ${number} ${record}`);
-    else if (!add(recording, arms, record)) recording.damage.push(`line ${number} speaks of an unknown arm`);
+    if (endedAt !== null) recording.damage.push(`line ${number} stands after the end (line ${endedAt})`);
+    const wrong = typeof record === 'string' ? record : add(recording, arms, record);
+    if (wrong !== null) recording.damage.push(`line ${number} ${wrong}`);
+    if (recording.end) endedAt ??= number;
   }
   if (!recording) throw new UnreadableRecording(`${path} is empty: it is no recording.`);
+  // What was interrupted may lack an arm's end; what came to its end may not.
+  if (recording.end?.reason === 'complete')
+    for (const { arm, end } of recording.arms)
+      if (!end) recording.damage.push(`arm ${arm.arm} (${arm.case} on ${arm.build}) has no end`);
   return recording;
 }
 
@@ -101,7 +109,7 @@ function parse(line: string): RecordingRecord | string {
 function begin(record: RecordingRecord | string, line: string, path: string): Recording {
   if (typeof record !== 'string' && record.type === 'header')
     return { header: record, builds: [], arms: [], notices: [], end: null, damage: [] };
-  const version = /"schema":"(mcp-retention\/recording\/[^"]+)"/.exec(line)?.[1];
+  const version = /"schema"\s*:\s*"(mcp-retention\/recording\/[^"]+)"/.exec(line)?.[1];
   throw new UnreadableRecording(
     version && version !== RECORDING_SCHEMA
       ? `${path} is a recording of another version (${version}); this release reads ${RECORDING_SCHEMA}.`
@@ -109,28 +117,29 @@ function begin(record: RecordingRecord | string, line: string, path: string): Re
   );
 }
 
-function add(recording: Recording, arms: Map<string, ArmEvents>, record: RecordingRecord): boolean {
+/** @returns what is wrong with it, or null */
+function add(recording: Recording, arms: Map<string, ArmEvents>, record: RecordingRecord): string | null {
   switch (record.type) {
     case 'header':
-      recording.damage.push('a second header was passed over');
-      return true;
+      return 'is a second header and was passed over';
     case 'build':
       recording.builds.push(record);
-      return true;
+      return null;
     case 'notice':
       recording.notices.push(record);
-      return true;
+      return null;
     case 'end':
       recording.end = record;
-      return true;
+      return null;
     case 'arm': {
+      if (arms.has(record.arm)) return `begins arm ${record.arm} a second time and was passed over`;
       const events = { arm: record, ops: [], floods: [], samples: [], phases: [], targets: [], end: null };
       arms.set(record.arm, events);
       recording.arms.push(events);
-      return true;
+      return null;
     }
     default:
-      return addToArm(arms.get(record.arm), record);
+      return addToArm(arms.get(record.arm), record) ? null : 'speaks of an unknown arm';
   }
 }
 

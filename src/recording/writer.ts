@@ -1,7 +1,9 @@
 /**
  * Writes a recording as the run goes on: append-only, a line a record, so that a cut run leaves a readable file.
  */
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { atLast } from '../cleanup.ts';
+import { reasonOf } from '../errno.ts';
 import type { EndRecord, HeaderRecord, RecordingRecord, Untimed } from './schema.ts';
 
 const FLUSH_BYTES = 64 * 1024;
@@ -31,6 +33,8 @@ export class RecordingWriter implements Recorder {
   readonly #timer: NodeJS.Timeout;
   #buffer = '';
   #failed: RecordingError | null = null;
+  #ended = false;
+  readonly #forget: () => void;
 
   /** @throws RecordingError when the file cannot be made; an existing file is never overwritten. */
   constructor(path: string, header: HeaderRecord) {
@@ -38,12 +42,15 @@ export class RecordingWriter implements Recorder {
     try {
       this.#fd = openSync(path, 'wx', 0o600);
     } catch (error) {
-      throw new RecordingError(`cannot write the recording ${path}: ${(error as Error).message}`);
+      throw new RecordingError(`cannot write the recording ${path}: ${reasonOf(error)}.`);
     }
     this.#buffer = JSON.stringify(header) + '\n';
     this.#timer = setInterval(() => this.#flush(), FLUSH_MS);
     this.#timer.unref();
     this.#flush();
+    if (this.#failed) this.#giveUp(this.#failed);
+    // Who does not wait for an orderly end gets a whole recording all the same.
+    this.#forget = atLast(() => this.end('interrupted'));
   }
 
   now(): number {
@@ -60,12 +67,23 @@ export class RecordingWriter implements Recorder {
     if (this.#buffer.length >= FLUSH_BYTES) this.#flush();
   }
 
-  /** Writes the last line and closes the file. */
+  /** Writes the last line and closes the file; once. */
   end(reason: EndRecord['reason']): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#forget();
     this.write({ type: 'end', reason });
     clearInterval(this.#timer);
     this.#flush();
     closeSync(this.#fd);
+  }
+
+  /** Not even the header could be written: what is there is no recording. */
+  #giveUp(error: RecordingError): never {
+    clearInterval(this.#timer);
+    closeSync(this.#fd);
+    unlinkSync(this.path);
+    throw error;
   }
 
   #flush(): void {
@@ -76,7 +94,7 @@ export class RecordingWriter implements Recorder {
         bytes = bytes.subarray(writeSync(this.#fd, bytes));
       this.#buffer = '';
     } catch (error) {
-      this.#failed = new RecordingError(`cannot go on writing ${this.path}: ${(error as Error).message}`);
+      this.#failed = new RecordingError(`cannot go on writing ${this.path}: ${reasonOf(error)}.`);
       this.#buffer = '';
       this.onFailure?.(this.#failed);
     }

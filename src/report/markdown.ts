@@ -1,29 +1,27 @@
 /** The report as Markdown, for a pull request's comment or a job's summary. */
 import type { CaseReport, Report } from '../verdict/schema.ts';
+import { codeSpan, escapeText } from './markdown-text.ts';
+import { plainAll } from './plain.ts';
 import {
   capacityText,
-  claimName,
   differencesText,
-  claimsWhere,
+  failedByClaim,
   failedClaims,
   floorText,
   kibText,
   mib,
+  namesItself,
   sessionsText,
   thousands,
+  unmeasuredByReason,
   VERDICTS,
+  type SharedReason,
 } from './words.ts';
 
 const MARKS = { pass: '✅', fail: '❌', unmeasured: '❔' } as const;
 
-/** Text in a table's cell: no line breaks, no column ends, nothing that a renderer takes for HTML. */
-const escape = (text: string): string =>
-  text
-    .replace(/[\\`*_|[\]]/g, '\\$&')
-    .replace(/</g, '&lt;')
-    .replace(/\s+/g, ' ');
-
-export function markdownReport(report: Report): string {
+export function markdownReport(judged: Report): string {
+  const report = plainAll(judged);
   const sections = [
     `## MCP session retention: ${report.verdict}`,
     VERDICTS[report.verdict] + (report.complete ? '' : ' The run was not played to its end.'),
@@ -36,10 +34,10 @@ export function markdownReport(report: Report): string {
     ),
     '### Completed requests',
     table(report, (played) => thousands(played.requests.completed)),
-    claims(report, 'Failed claims', (claim) => claim.promised && claim.status === 'fail'),
-    claims(report, 'Not measured', (claim) => claim.status === 'unmeasured'),
+    failures(report),
+    undecided(report),
     remarks(report),
-    `<sub>${report.tool.name} ${report.tool.version}, ${report.startedAt}</sub>`,
+    `<sub>${escapeText(`${report.tool.name} ${report.tool.version}, ${report.startedAt}`)}</sub>`,
   ];
   return sections.filter((text) => text !== '').join('\n\n') + '\n';
 }
@@ -49,39 +47,56 @@ function table(report: Report, cell: (played: CaseReport) => string): string {
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   const rows = ids.map((id) =>
     row([
-      id,
+      escapeText(id),
       ...report.builds.map((build) => {
         const played = build.cases.find((candidate) => candidate.id === id);
         return played ? cell(played) : '';
       }),
     ]),
   );
-  const head = ['case', ...report.builds.map((build) => escape(build.name))];
+  const head = ['case', ...report.builds.map((build) => codeSpan(build.name))];
   return [row(head), row(head.map(() => '---')), ...rows].join('\n');
 }
 
 function sessionsCell(played: CaseReport): string {
   const failed = failedClaims(played);
-  return `${MARKS[played.status]} ${sessionsText(played)}${failed.length > 0 ? `<br>${failed.join('<br>')}` : ''}`;
+  return `${MARKS[played.status]} ${sessionsText(played)}${failed.length > 0 ? `<br>${failed.map(escapeText).join('<br>')}` : ''}`;
 }
 
-function claims(report: Report, title: string, wanted: Parameters<typeof claimsWhere>[1]): string {
-  const lines = claimsWhere(report, wanted).map(
-    (place) =>
-      `- \`${claimName(place)}\` ${escape(place.build)}: ${escape(place.claim.reason)}${place.claim.promised ? '' : ' (not promised)'}`,
+function failures(report: Report): string {
+  const lines = failedByClaim(report).flatMap(({ name, says, reasons }) => [
+    `- ${codeSpan(name)} ${escapeText(says)}`,
+    ...reasons.map((one) => `  - ${withBuilds(one)}`),
+  ]);
+  return lines.length === 0 ? '' : ['### Failed claims', ...lines].join('\n');
+}
+
+const withBuilds = (one: SharedReason): string =>
+  `${namesItself(one) ? '' : `${one.builds.map(codeSpan).join(', ')}: `}${escapeText(one.reason)}`;
+
+function undecided(report: Report): string {
+  const lines = unmeasuredByReason(report).map(
+    (one) => `- ${withBuilds(one)}<br>unmeasured: ${one.claims.map(codeSpan).join(', ')}`,
   );
-  return lines.length === 0 ? '' : [`### ${title}`, ...lines].join('\n');
+  return lines.length === 0 ? '' : ['### Not measured', ...lines].join('\n');
 }
 
 function remarks(report: Report): string {
   const capacity = report.builds.flatMap((build) =>
     build.cases.flatMap((played) => {
       const text = played.id === 'abandon-large' ? capacityText(played) : null;
-      return text === null ? [] : [`- ${escape(build.name)}: ${text}`];
+      return text === null ? [] : [`- ${codeSpan(build.name)}: ${escapeText(text)}`];
     }),
   );
   const general = [floorText(report), differencesText(report)].flatMap((text) =>
-    text === null ? [] : [`- ${escape(text)}`],
+    text === null ? [] : [`- ${escapeText(text)}`],
   );
-  return [...capacity, ...general, ...report.notices.map((n) => `- ${escape(n.text)}`)].join('\n');
+  return [
+    ...capacity,
+    ...general,
+    ...report.notices.map(({ build, case: id, text }) => {
+      const where = build === null ? '' : `${codeSpan(build)} ${escapeText(id ?? '')}: `;
+      return `- ${where}${escapeText(text)}`;
+    }),
+  ].join('\n');
 }

@@ -2,19 +2,21 @@
 import Table from 'cli-table3';
 import pc from 'picocolors';
 import type { BuildReport, CaseReport, ClaimReport, Report } from '../verdict/schema.ts';
+import { plainAll } from './plain.ts';
 import {
   capacityText,
-  claimName,
   differencesText,
-  groupBy,
-  claimsWhere,
+  failedByClaim,
   failedClaims,
   floorText,
   kibText,
   mib,
+  namesItself,
   sessionsText,
   thousands,
+  unmeasuredByReason,
   VERDICTS,
+  type SharedReason,
 } from './words.ts';
 
 export interface TerminalOptions {
@@ -30,7 +32,8 @@ interface Look {
   readonly columns: number;
 }
 
-export function terminalReport(report: Report, options: TerminalOptions): string {
+export function terminalReport(judged: Report, options: TerminalOptions): string {
+  const report = plainAll(judged);
   const paint = pc.createColors(options.color);
   const look: Look = { paint, columns: options.columns };
   const played = report.builds.flatMap((build) => build.cases);
@@ -129,30 +132,27 @@ function requestsCell(played: CaseReport): string {
 }
 
 function failures(report: Report, paint: Paint): string {
-  const failed = claimsWhere(report, (claim) => claim.promised && claim.status === 'fail');
-  return [...groupBy(failed, claimName)]
-    .map(([name, places]) => {
-      const reasons = [...groupBy(places, (place) => place.claim.reason)].map(
-        ([reason, same]) => `    ${same.map((place) => place.build).join(', ')}: ${reason}`,
-      );
-      return [`${paint.red('✗')} ${paint.bold(name)}  ${places[0]?.claim.says ?? ''}`, ...reasons].join('\n');
-    })
+  return failedByClaim(report)
+    .map(({ name, says, reasons }) =>
+      [
+        `${paint.red('✗')} ${paint.bold(name)}  ${says}`,
+        ...reasons.map((one) => `    ${withBuilds(one)}`),
+      ].join('\n'),
+    )
     .join('\n');
 }
 
+const withBuilds = (one: SharedReason): string =>
+  namesItself(one) ? one.reason : `${one.builds.join(', ')}: ${one.reason}`;
+
 const MANY = 6;
 
-/** Reasons that several claims and builds share are said once. */
 function undecided(report: Report, paint: Paint): string {
-  const open = claimsWhere(report, (claim) => claim.status === 'unmeasured');
-  return [
-    ...groupBy(open, (place) => `${place.claim.reason}${place.claim.promised ? '' : ' (not promised)'}`),
-  ]
-    .map(([reason, places]) => {
-      const builds = [...new Set(places.map((place) => place.build))];
-      const names = [...new Set(places.map(claimName))];
-      const more = names.length > MANY ? ` and ${names.length - MANY} more claims` : '';
-      return `${paint.yellow('?')} ${builds.join(', ')}: ${reason}\n    unmeasured: ${names.slice(0, MANY).join(', ')}${more}`;
+  return unmeasuredByReason(report)
+    .map((one) => {
+      const { claims } = one;
+      const more = claims.length > MANY ? ` and ${claims.length - MANY} more claims` : '';
+      return `${paint.yellow('?')} ${withBuilds(one)}\n    unmeasured: ${claims.slice(0, MANY).join(', ')}${more}`;
     })
     .join('\n');
 }

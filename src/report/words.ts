@@ -68,6 +68,47 @@ export function groupBy<T>(entries: readonly T[], key: (entry: T) => string): Ma
   return groups;
 }
 
+/** Claims that share one reason. */
+export interface SharedReason {
+  /** `python:mcp@1.29.1, python:mcp@2.1.1` */
+  readonly builds: readonly string[];
+  readonly claims: readonly string[];
+  readonly reason: string;
+}
+
+/** A failed claim with what it says and why it failed, where. */
+export interface FailedClaim {
+  readonly name: string;
+  readonly says: string;
+  readonly reasons: readonly SharedReason[];
+}
+
+export function failedByClaim(report: Report): FailedClaim[] {
+  const failed = claimsWhere(report, (claim) => claim.promised && claim.status === 'fail');
+  return [...groupBy(failed, claimName)].map(([name, places]) => ({
+    name,
+    says: places[0]?.claim.says ?? '',
+    reasons: shared(places, ({ claim }) => claim.reason),
+  }));
+}
+
+/** What was not measured; a reason that several claims and builds share is said once. */
+export function unmeasuredByReason(report: Report): SharedReason[] {
+  const open = claimsWhere(report, (claim) => claim.status === 'unmeasured');
+  return shared(open, ({ claim }) => `${claim.reason}${claim.promised ? '' : ' (not promised)'}`);
+}
+
+const shared = (places: readonly PlacedClaim[], reasonOf: (place: PlacedClaim) => string): SharedReason[] =>
+  [...groupBy(places, reasonOf)].map(([reason, same]) => ({
+    reason,
+    builds: [...new Set(same.map((place) => place.build))],
+    claims: [...new Set(same.map(claimName))],
+  }));
+
+/** Does the reason itself begin with the one build that it is about? Then that is not said twice. */
+export const namesItself = ({ builds, reason }: SharedReason): boolean =>
+  builds.length === 1 && reason.startsWith(builds[0] ?? '\0');
+
 /** What was not the same for all builds, as `mcp 1.29.1 / 1.30.0`: packages and configuration. Empty for one build. */
 export function differencesText(report: Report): string | null {
   const known = report.builds.filter((build) => Object.keys(build.packages).length > 0);

@@ -2,19 +2,26 @@
  * One arm: a case on a freshly started build, from start to stop.
  */
 import { setMaxListeners } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HttpTransport } from '../client/http.ts';
 import type { Endpoint } from '../client/types.ts';
 import type { ArmContext } from '../drivers/context.ts';
+import { privateDirectory, type PrivateDirectory } from '../targets/private.ts';
 import { TargetError, type RunningTarget } from '../targets/target.ts';
 import { askSettings, Observer } from './observer.ts';
+import { RecordingError } from '../recording/writer.ts';
 import type { ArmOptions } from './options.ts';
 import { obstacle, planSettings, promise, type ArmPlan } from './promises.ts';
 import { playStages } from './stages.ts';
 
-export const INTERRUPTED = 'the run was interrupted';
+const INTERRUPTED = 'the run was interrupted';
+
+/** Why the run was ended before its time: by the user, or because the recording cannot be written on. */
+export function abortReason(signal: AbortSignal): { outcome: 'interrupted' | 'failed'; reason: string } {
+  return signal.reason instanceof RecordingError
+    ? { outcome: 'failed', reason: signal.reason.message }
+    : { outcome: 'interrupted', reason: INTERRUPTED };
+}
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const DEFAULT_IDLE_SECONDS = 1;
@@ -25,11 +32,12 @@ const DEATH_NOTICED_MS = 500;
 export async function runArm(options: ArmOptions): Promise<string | null> {
   const { recorder, arm, build, definition } = options;
   const plan = planSettings(definition, build.record);
-  const probeDir = options.probeDir ?? mkdtempSync(join(tmpdir(), 'mcpr-'));
+  let ownDir: PrivateDirectory | null = null;
   let running: RunningTarget | null = null;
   let failure: string | null = null;
   let unusable: string | null = null;
   try {
+    const probeDir = options.probeDir ?? (ownDir = privateDirectory()).path;
     running = await start(options, plan, probeDir);
     writeArm(options, plan, running);
     recorder.write({
@@ -48,14 +56,15 @@ export async function runArm(options: ArmOptions): Promise<string | null> {
     recorder.write({ type: 'target', arm, event: 'failed', reason: failure });
   } finally {
     await running?.stop();
-    if (options.probeDir === null) rmSync(probeDir, { recursive: true, force: true });
+    ownDir?.remove();
   }
   if (running) recorder.write({ type: 'target', arm, event: 'stopped' });
-  const interrupted = options.signal.aborted;
-  if (failure !== null && !interrupted) options.log.warn(failure);
-  else options.log.info({ outcome: interrupted ? 'interrupted' : 'measured' }, 'arm ended');
-  const outcome = interrupted ? 'interrupted' : failure === null ? 'measured' : 'failed';
-  const reason = interrupted ? INTERRUPTED : failure;
+  const ended = options.signal.aborted
+    ? abortReason(options.signal)
+    : { outcome: failure === null ? ('measured' as const) : ('failed' as const), reason: failure };
+  const { outcome, reason } = ended;
+  if (outcome === 'failed') options.log.warn(reason);
+  else options.log.info({ outcome }, 'arm ended');
   recorder.write({ type: 'arm-end', arm, outcome, ...(reason !== null && { reason }) });
   options.onProgress({ kind: 'arm-end', build: build.record.build, case: definition.id, failure: reason });
   return unusable;

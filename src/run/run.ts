@@ -12,7 +12,7 @@ import { RecordingError, RecordingWriter } from '../recording/writer.ts';
 import { TargetError, type Build, type PreparedBuild } from '../targets/target.ts';
 import type { Logger } from '../log.ts';
 import { TOOL } from '../version.ts';
-import { INTERRUPTED, runArm } from './arm.ts';
+import { abortReason, runArm } from './arm.ts';
 import type { OnProgress } from './events.ts';
 import type { ArmOptions } from './options.ts';
 
@@ -140,8 +140,9 @@ function skipArm(
   failure: string,
 ): void {
   const { size, claims } = definition;
-  const outcome = options.signal.aborted ? 'interrupted' : 'failed';
-  const reason = options.signal.aborted ? INTERRUPTED : failure;
+  const { outcome, reason } = options.signal.aborted
+    ? abortReason(options.signal)
+    : { outcome: 'failed' as const, reason: failure };
   writer.write({
     type: 'arm',
     arm,
@@ -170,7 +171,7 @@ async function playAll(
   const playOne = async ({ definition, build }: (typeof arms)[number], arm: string): Promise<void> => {
     const failure = unstartable.get(build);
     if (options.signal.aborted || failure !== undefined) {
-      skipArm(options, writer, arm, build.record.build, definition, failure ?? INTERRUPTED);
+      skipArm(options, writer, arm, build.record.build, definition, failure ?? 'it was not played');
       return;
     }
     const unstarted = await runArm(armOptions(options, writer, build, definition, arm));

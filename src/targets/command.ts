@@ -5,10 +5,17 @@ import path from 'node:path';
 import type { CaseSettings } from '../cases/case.ts';
 import type { CommandTarget } from '../config/schema.ts';
 import { PROBE_DIR_VARIABLE } from '../observe/snapshot.ts';
-import { declaredRecord, declaredSettings, declaredTools, expandHeaders } from './declared.ts';
+import {
+  declaredRecord,
+  declaredSettings,
+  declaredTools,
+  expandHeaders,
+  type Variables,
+} from './declared.ts';
 import { listenerOf } from './group.ts';
 import { addressOf, connects, freePort, parseUrl, requireAllowedHost } from './loopback.ts';
 import { PYTHON_PROBE } from './paths.ts';
+import { redactArguments } from './secrets.ts';
 import { startProgram, whenReady } from './supervisor.ts';
 import {
   TargetError,
@@ -19,16 +26,16 @@ import {
 } from './target.ts';
 
 const READY_TIMEOUT_MS = 1_000;
-/** Arguments that may hold a secret are not recorded. */
-const SECRET_ARGUMENT = /token|secret|passw|api-?key|auth/i;
 
 export interface CommandOptions {
   readonly allowHosts: readonly string[];
+  /** Default: the environment. */
+  readonly variables?: Variables;
 }
 
 /** @throws UsageError when the URL or a header is wrong. */
 export function commandBuild(name: string, spec: CommandTarget, options: CommandOptions): Build {
-  const headers = expandHeaders(spec.headers ?? {}, name);
+  const headers = expandHeaders(spec.headers ?? {}, name, options.variables);
   const fill = (text: string): string => text.replaceAll('{port}', '1');
   const urls = [spec.url, ...('url' in spec.readiness ? [spec.readiness.url] : [])].map((text) =>
     parseUrl(fill(text)),
@@ -52,7 +59,7 @@ function prepared(name: string, spec: CommandTarget, headers: Record<string, str
       version: null,
       packages: {},
       config: {
-        command: [spec.command, ...withoutSecrets(spec.args)].join(' '),
+        command: redactArguments([spec.command, ...spec.args]).join(' '),
         probe: spec.probe,
         ...declaredRecord(spec, headers),
       },
@@ -68,16 +75,6 @@ function prepared(name: string, spec: CommandTarget, headers: Record<string, str
     foreign: false,
     start: (options) => start(name, spec, headers, options),
   };
-}
-
-function withoutSecrets(args: readonly string[]): string[] {
-  return args.map((argument, index) => {
-    const [flag = '', value] = argument.split(/=(.*)/s);
-    if (value !== undefined && SECRET_ARGUMENT.test(flag)) return `${flag}=[secret]`;
-    const before = args[index - 1] ?? '';
-    const isValue = before.startsWith('-') && !before.includes('=') && SECRET_ARGUMENT.test(before);
-    return isValue ? '[secret]' : argument;
-  });
 }
 
 /** A case's settings as this command takes them. */

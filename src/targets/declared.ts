@@ -5,6 +5,9 @@ import { DEFAULT_TOOLS, type ToolChoice } from '../client/types.ts';
 import type { CommandTarget, UrlTarget } from '../config/schema.ts';
 import { UsageError, type KnownSettings } from './target.ts';
 
+/** Looks an environment variable up. */
+export type Variables = (name: string) => string | undefined;
+
 /**
  * Headers with `${NAME}` replaced by that environment variable.
  * @param where names their place in messages; values are secrets and never stand in one.
@@ -13,11 +16,11 @@ import { UsageError, type KnownSettings } from './target.ts';
 export function expandHeaders(
   headers: Readonly<Record<string, string>>,
   where: string,
-  env: NodeJS.ProcessEnv = process.env,
+  variables: Variables = (name) => process.env[name],
 ): Record<string, string> {
   const expanded = Object.entries(headers).map(([name, template]): [string, string] => {
     const value = template.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, variable: string) => {
-      const found = env[variable];
+      const found = variables(variable);
       if (found === undefined) {
         throw new UsageError(
           `The header ${name} of ${where} wants the environment variable ${variable}: set it.`,

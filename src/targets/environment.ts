@@ -6,16 +6,19 @@ import { readFileSync } from 'node:fs';
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { eq } from '@renovatebot/pep440';
+import { isSystemError, reasonOf } from '../errno.ts';
 import { installError } from './install-errors.ts';
 import { findPython } from './interpreter.ts';
-import { builtOnce } from './once.ts';
+import { builtOnce, spoil } from './once.ts';
 import { cacheDir, PYTHON_LOCKS } from './paths.ts';
-import type { RunResult } from './run.ts';
+import { run, type RunResult } from './run.ts';
+import { TargetError } from './target.ts';
 import { latestVersion, resolveAsOfRelease, uvAnyway, uvAtHand, type Installing, type Uv } from './uv.ts';
 import {
   askEnvironment,
   environmentFacts,
   fileExists,
+  installerVariables,
   pipEnvironment,
   type EnvironmentFacts,
 } from './venv.ts';
@@ -30,15 +33,48 @@ export interface Environment extends EnvironmentFacts {
 /** Where what is installed stands beside its marker. */
 const REQUIREMENTS = 'requirements.txt';
 
+export interface InstallOptions {
+  /** What is installed, as the user wrote it: for messages. */
+  readonly what: string;
+  readonly signal: AbortSignal;
+  readonly log: (line: string) => void;
+}
+
 /**
  * Installs mcp and uvicorn, unless the cache has them.
  * @param version a PEP 440 version, or `latest`.
  * @throws TargetError in one sentence, with the mend.
  */
-export async function installEnvironment(
-  version: string,
-  options: { readonly what: string; readonly signal: AbortSignal; readonly log: (line: string) => void },
-): Promise<Environment> {
+export async function installEnvironment(version: string, options: InstallOptions): Promise<Environment> {
+  try {
+    return await install(version, options);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new TargetError(
+      `${options.what} cannot be installed because the cache ${cacheDir()} cannot be used: ${reasonOf(error)}: mend it, or name another folder in XDG_CACHE_HOME.`,
+    );
+  }
+}
+
+/**
+ * Installs an environment anew that no longer loads what it holds: somebody cleared a part of the cache.
+ * @returns null where it loads: then it is not at fault
+ * @throws TargetError
+ */
+export async function repairedEnvironment(
+  { python, directory, mcp }: Environment,
+  options: InstallOptions,
+): Promise<Environment | null> {
+  const { signal } = options;
+  const load = ['-I', '-c', 'import uvicorn, mcp.server.streamable_http_manager'];
+  const loaded = await run(python, load, { signal, log: () => undefined, env: installerVariables() });
+  if (loaded.ok) return null;
+  options.log(`${directory} does not load any more: it is built anew.`);
+  await spoil(directory);
+  return installEnvironment(mcp, options);
+}
+
+async function install(version: string, options: InstallOptions): Promise<Environment> {
   const installing: Installing = { ...options, python: await findPython() };
   await mkdir(cacheDir(), { recursive: true, mode: 0o700 });
   const exact = version === 'latest' ? await latestVersion(await uvAnyway(installing), installing) : version;
@@ -74,7 +110,7 @@ function directoryName(version: string, lock: string | null, { python }: Install
 }
 
 async function fromLock(directory: string, lock: string, installing: Installing): Promise<EnvironmentFacts> {
-  await install(directory, lock, await uvAtHand(installing), installing);
+  await fill(directory, lock, await uvAtHand(installing), installing);
   return facts(directory, installing);
 }
 
@@ -86,14 +122,14 @@ async function fromRelease(
   const uv = await uvAnyway(installing);
   const { requirements, asOf } = await resolveAsOfRelease(uv, version, installing);
   if (asOf === null) installing.log('The package index gives no upload times: dependencies are as of today.');
-  await install(directory, requirements, uv, installing);
+  await fill(directory, requirements, uv, installing);
   return { ...(await facts(directory, installing)), asOf };
 }
 
 const facts = (directory: string, { what, signal, log }: Installing): Promise<EnvironmentFacts> =>
   askEnvironment(path.join(directory, 'bin', 'python'), what, { signal, log });
 
-async function install(
+async function fill(
   directory: string,
   requirements: string,
   uv: Uv | null,

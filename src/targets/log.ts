@@ -2,24 +2,11 @@
  * Reading a program's log file: new lines while it starts, its last lines when it has ended.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { redact } from './secrets.ts';
 
 const TAIL_LINES = 20;
 const TAIL_BYTES = 16_384;
 const LINE_CHARACTERS = 300;
-
-/** What a log may hold and a report may not: session ids, bearer tokens, passwords in URLs. */
-const SECRETS: readonly [RegExp, string][] = [
-  [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '[id]'],
-  [/\b[0-9a-f]{24,}\b/gi, '[id]'],
-  [/\b(bearer|basic)\s+[\w.~+/=-]+/gi, '$1 [secret]'],
-  [/(mcp-session-id['"]?\s*[:=,]\s*)\S+/gi, '$1[id]'],
-  [/:\/\/[^/\s@]+@/g, '://[secret]@'],
-];
-
-/** A line with what looks like a session id, a token or a password taken out. */
-export function redact(line: string): string {
-  return SECRETS.reduce((text, [pattern, by]) => text.replace(pattern, by), line);
-}
 
 function readFrom(file: string, start: (size: number) => number): { text: string; end: number } {
   const fd = openSync(file, 'r');

@@ -3,7 +3,8 @@
  */
 import { lookup } from 'node:dns/promises';
 import net from 'node:net';
-import { TargetError, UsageError } from './target.ts';
+import { publicUrl } from './secrets.ts';
+import { UsageError } from './target.ts';
 
 const loopback = new net.BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -15,7 +16,9 @@ const CONNECT_TIMEOUT_MS = 1_000;
 export function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(`${text} is not a URL of an endpoint: write one such as http://127.0.0.1:8000/mcp.`);
+    throw new UsageError(
+      `${publicUrl(text)} is not a URL of an endpoint: write one such as http://127.0.0.1:8000/mcp.`,
+    );
   }
   if (url.username !== '' || url.password !== '') {
     throw new UsageError(
@@ -34,7 +37,7 @@ export function addressOf(url: URL): { host: string; port: number } {
 /**
  * Refuses a host that is not this machine and was not allowed. A name must resolve to loopback addresses only.
  * @param allowed hosts, or hosts with ports, from --allow-host.
- * @throws UsageError with the mend; TargetError when a name does not resolve.
+ * @throws UsageError with the mend.
  */
 export async function requireAllowedHost(url: URL, allowed: readonly string[]): Promise<void> {
   const { host } = addressOf(url);
@@ -52,7 +55,7 @@ async function resolve(host: string): Promise<string[]> {
   try {
     return (await lookup(host, { all: true })).map(({ address }) => address);
   } catch {
-    throw new TargetError(`${host} cannot be resolved to an address: check the URL.`);
+    throw new UsageError(`${host} cannot be resolved to an address: check the URL.`);
   }
 }
 

@@ -45,6 +45,9 @@ export async function builtOnce<T>(options: OnceOptions<T>): Promise<T> {
   }
 }
 
+/** Has a directory that turned out to be of no use built anew the next time. */
+export const spoil = (directory: string): Promise<void> => rm(path.join(directory, MARKER), { force: true });
+
 /** What the directory's marker holds; null where it is not built, or not to be used. */
 export async function readBuilt<T>({
   directory,

@@ -6,10 +6,11 @@ import { z } from 'zod';
 import { DEFAULT_TOOLS } from '../client/types.ts';
 import type { PackageTarget } from '../config/schema.ts';
 import { PROBE_DIR_VARIABLE } from '../observe/snapshot.ts';
-import { installEnvironment, type Environment } from './environment.ts';
+import { installEnvironment, repairedEnvironment, type Environment } from './environment.ts';
 import { PYTHON_PROBE, PYTHON_SERVER } from './paths.ts';
 import { startProgram, whenReady, type Program } from './supervisor.ts';
 import {
+  TargetError,
   UsageError,
   type Build,
   type PreparedBuild,
@@ -42,7 +43,7 @@ export function pythonBuild(name: string, spec: PackageTarget): Build {
     admit: () => Promise.resolve(),
     prepare: async (signal, log) => {
       const environment = await installEnvironment(version, { what: spec.package, signal, log });
-      return prepared(name, spec, environment);
+      return prepared(name, spec, environment, log);
     },
   };
 }
@@ -63,7 +64,27 @@ function versionOf(text: string): string {
   return version;
 }
 
-function prepared(name: string, spec: PackageTarget, environment: Environment): PreparedBuild {
+function prepared(
+  name: string,
+  spec: PackageTarget,
+  environment: Environment,
+  log: (line: string) => void,
+): PreparedBuild {
+  let current = environment;
+  /** Arms that start at once have it repaired once. */
+  let repair: Promise<Environment | null> | null = null;
+  const startOrRepair = async (options: StartOptions): Promise<RunningTarget> => {
+    try {
+      return await start(name, spec, current, options);
+    } catch (error) {
+      if (!(error instanceof TargetError) || options.signal.aborted) throw error;
+      repair ??= repairedEnvironment(current, { what: spec.package, signal: options.signal, log });
+      const repaired = await repair;
+      if (repaired === null) throw error;
+      current = repaired;
+      return start(name, spec, current, options);
+    }
+  };
   return {
     record: {
       build: name,
@@ -75,7 +96,7 @@ function prepared(name: string, spec: PackageTarget, environment: Environment): 
       abilities: { probe: true, pid: true, settings: spec.stateless ? [] : environment.settings },
     },
     foreign: false,
-    start: (options) => start(name, spec, environment, options),
+    start: startOrRepair,
   };
 }
 

@@ -3,7 +3,9 @@
  */
 import { packageTarget, urlTarget, type Config, type TargetConfig } from '../config/schema.ts';
 import { commandBuild } from './command.ts';
+import type { Variables } from './declared.ts';
 import { pythonBuild } from './python.ts';
+import { publicUrl } from './secrets.ts';
 import { UsageError, type Build } from './target.ts';
 import { urlBuild } from './url.ts';
 
@@ -17,6 +19,8 @@ export interface ResolveOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Directory of the probe of a server that someone else runs. */
   readonly probeDir?: string;
+  /** Where `${NAME}` in headers is looked up; default: the environment. */
+  readonly variables?: Variables;
 }
 
 /**
@@ -25,7 +29,8 @@ export interface ResolveOptions {
  * @throws UsageError in one sentence, with the mend.
  */
 export function resolveTarget(text: string, options: ResolveOptions): Build {
-  if (/^https?:\/\//i.test(text)) return fromConfig(text, urlTarget.parse({ url: text }), options);
+  // A query may hold a token, and the name stands everywhere.
+  if (isAddress(text)) return fromConfig(publicUrl(text), urlTarget.parse({ url: text }), options);
   if (text.startsWith('python:')) return fromConfig(text, packageTarget.parse({ package: text }), options);
   const { targets } = options.config;
   const named = Object.hasOwn(targets, text) ? targets[text] : undefined;
@@ -43,20 +48,30 @@ export function resolveTarget(text: string, options: ResolveOptions): Build {
   );
 }
 
+const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);
+
+/** Is the target a package, which this tool serves itself: on loopback, with no headers and a known process? */
+export function isPackage(text: string, { targets }: Config): boolean {
+  const named = Object.hasOwn(targets, text) ? targets[text] : undefined;
+  return text.startsWith('python:') || (named !== undefined && 'package' in named);
+}
+
 function fromConfig(name: string, target: TargetConfig, options: ResolveOptions): Build {
-  const { pid, headers, allowHosts, probeDir } = options;
+  const { pid, headers, allowHosts, probeDir, variables } = options;
   if (pid !== undefined && !isUrl(target)) {
     throw new UsageError(`--pid goes with a URL: ${name} is started by this tool, which knows its process.`);
   }
   if ('package' in target) return pythonBuild(name, target);
+  const known = variables === undefined ? {} : { variables };
   const withHeaders = { ...target, headers: { ...target.headers, ...headers } };
-  if ('command' in withHeaders) return commandBuild(name, withHeaders, { allowHosts });
+  if ('command' in withHeaders) return commandBuild(name, withHeaders, { allowHosts, ...known });
   return urlBuild(
     name,
     { ...withHeaders, ...(pid === undefined ? {} : { pid }) },
     {
       allowHosts,
       probe: probeDir !== undefined,
+      ...known,
     },
   );
 }

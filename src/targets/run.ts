@@ -4,7 +4,7 @@
 import { execa } from 'execa';
 import { signalGroup } from './group.ts';
 import { startGuardian } from './guardian.ts';
-import { redact } from './log.ts';
+import { redact } from './secrets.ts';
 import { interrupted } from './target.ts';
 
 export interface RunOptions {

@@ -2,10 +2,11 @@
  * Starts a program in a process group of its own, waits until it serves, and ends it with everything it started.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, fstatSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { codeOf, reasonOf } from '../errno.ts';
 import { startGuardian, type Guardian } from './guardian.ts';
 import { LogReader } from './log.ts';
 import { groupIsAlive, signalGroup } from './group.ts';
@@ -16,6 +17,9 @@ export const READY_DEADLINE_MS = 30_000;
 
 /** Milliseconds that each way of ending gets before the next: stdin closed, SIGTERM, SIGKILL. */
 const GRACE_MS = { stdin: 1_000, term: 2_000, kill: 10_000 } as const;
+
+/** What a server of ours says when it serves: no reason for its death. */
+const READY_LINE = /^\s*\{.*"event"\s*:\s*"ready"/;
 
 export interface ProgramSpec {
   /** Its name in messages. */
@@ -74,13 +78,13 @@ export class Program {
 
   /** The line of its log that tells most, as a sentence; the whole is in the log file. */
   lastWords(): string {
-    const lines = this.log.tail().filter((line) => line.trim() !== '');
+    const lines = this.log.tail().filter((line) => line.trim() !== '' && !READY_LINE.test(line));
     // A stack's own lines say less than the error that stands above (Node.js) or below it (Python).
     const telling = lines.findLast((line) =>
       /^\s*(\w*(Error|Exception)\b|error\b|fatal\b|panic\b)/i.test(line),
     );
     const said = telling ?? lines.at(-1);
-    return said === undefined ? 'It wrote nothing to its log.' : `Its log says: ${said.trim().slice(0, 300)}`;
+    return said === undefined ? 'Its log gives no reason.' : `Its log says: ${said.trim().slice(0, 300)}`;
   }
 
   #ended(code: number | null, signal: NodeJS.Signals | null): void {
@@ -120,7 +124,7 @@ export class Program {
  * @throws TargetError when it cannot be started.
  */
 export async function startProgram(spec: ProgramSpec): Promise<Program> {
-  const logFd = openSync(spec.logFile, 'a', 0o600);
+  const logFd = openLog(spec);
   const log = new LogReader(spec.logFile, fstatSync(logFd).size);
   const guardian = startGuardian();
   try {
@@ -141,13 +145,29 @@ export async function startProgram(spec: ProgramSpec): Promise<Program> {
     return new Program(spec.label, child, pid, log, guardian);
   } catch (error) {
     guardian.release();
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new TargetError(
-      `${spec.label} cannot be started (${reason}): check the command and its directory.`,
-    );
+    throw new TargetError(`${spec.label} cannot be started: ${obstacle(spec, error)}`);
   } finally {
     closeSync(logFd);
   }
+}
+
+function openLog({ label, logFile }: ProgramSpec): number {
+  try {
+    return openSync(logFile, 'a', 0o600);
+  } catch (error) {
+    throw new TargetError(
+      `${label} cannot be started: its log ${logFile} cannot be written: ${reasonOf(error)}.`,
+    );
+  }
+}
+
+/** The system names the command also where the directory is what it did not find. */
+function obstacle({ command, cwd }: ProgramSpec, error: unknown): string {
+  if (cwd !== undefined && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
+    return `there is no directory ${cwd}: correct its cwd.`;
+  if (codeOf(error) === 'ENOENT')
+    return `there is no program ${command}: correct the command, or put it on PATH.`;
+  return `${command}: ${reasonOf(error)}: check the command.`;
 }
 
 /**

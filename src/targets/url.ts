@@ -3,20 +3,29 @@
  */
 import type { UrlTarget } from '../config/schema.ts';
 import { readProcess } from '../observe/process.ts';
-import { declaredRecord, declaredSettings, declaredTools, expandHeaders } from './declared.ts';
+import {
+  declaredRecord,
+  declaredSettings,
+  declaredTools,
+  expandHeaders,
+  type Variables,
+} from './declared.ts';
 import { connects, parseUrl, requireAllowedHost } from './loopback.ts';
+import { publicUrl } from './secrets.ts';
 import { TargetError, UsageError, type Build, type PreparedBuild, type RunningTarget } from './target.ts';
 
 export interface UrlOptions {
   readonly allowHosts: readonly string[];
   /** Someone runs the server with a probe, and we were told its directory. */
   readonly probe: boolean;
+  /** Default: the environment. */
+  readonly variables?: Variables;
 }
 
 /** @throws UsageError when the URL or a header is wrong. */
 export function urlBuild(name: string, spec: UrlTarget, options: UrlOptions): Build {
   const url = parseUrl(spec.url);
-  const headers = expandHeaders(spec.headers ?? {}, name);
+  const headers = expandHeaders(spec.headers ?? {}, name, options.variables);
   return {
     name,
     admit: async () => {
@@ -45,8 +54,7 @@ function prepared(
       sdk: null,
       version: null,
       packages: {},
-      // A query may hold a token.
-      config: { url: `${url.origin}${url.pathname}`, ...declaredRecord(spec, headers) },
+      config: { url: publicUrl(url.href), ...declaredRecord(spec, headers) },
       abilities: { probe, pid: spec.pid !== undefined, settings: [] },
     },
     foreign: true,

@@ -32,7 +32,8 @@ function overall(recording: Recording, builds: readonly BuildReport[]): Report['
   const promised = cases.flatMap((c) => c.claims).filter((claim) => claim.promised);
   if (promised.some((claim) => claim.status === 'fail')) return 'fail';
   const whole = recording.end?.reason === 'complete' && recording.damage.length === 0;
-  if (!whole || promised.length === 0) return 'inconclusive';
+  const known = cases.every((played) => CASES.some((definition) => definition.id === played.id));
+  if (!whole || !known || promised.length === 0) return 'inconclusive';
   return promised.some((claim) => claim.status === 'unmeasured') ? 'inconclusive' : 'pass';
 }
 

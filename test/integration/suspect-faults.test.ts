@@ -9,7 +9,10 @@ import { withSuspect, type Bench } from '../fixtures/servers/with-suspect.ts';
 type Trial = (bench: Bench) => Promise<void>;
 
 /** Those that end the process or spoil its probe are tried with the program and with the probe's reader. */
-type Tried = Exclude<FaultName, 'dies-after-delete' | 'probe-dies' | 'probe-hangs' | 'probe-stale' | 'probe-garbage'>;
+type Tried = Exclude<
+  FaultName,
+  'dies-after-delete' | 'probe-dies' | 'probe-hangs' | 'probe-stale' | 'probe-garbage'
+>;
 
 /** How each fault shows, and what beside it stays right. */
 const TRIALS: Record<Tried, { readonly options?: SuspectOptions; readonly shows: Trial }> = {

@@ -159,7 +159,7 @@ test('load by URL goes to this machine only', async () => {
   await admit('http://192.0.2.1:81/mcp', ['192.0.2.1']);
   await admit('http://192.0.2.1:81/mcp', ['192.0.2.1:81']);
   await assert.rejects(admit('http://192.0.2.1:81/mcp', ['192.0.2.1:82', '2.0.2.1']), UsageError);
-  await assert.rejects(admit('http://no-such-host.invalid/mcp'), TargetError);
+  await assert.rejects(admit('http://no-such-host.invalid/mcp'), UsageError);
 });
 
 test('a server that someone else runs is watched by bare connects', async () => {

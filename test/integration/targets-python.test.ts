@@ -9,7 +9,7 @@ import { z } from 'zod';
 import type { CaseSettings } from '../../src/cases/case.ts';
 import { packageTarget } from '../../src/config/schema.ts';
 import { readProcess } from '../../src/observe/process.ts';
-import { installEnvironment } from '../../src/targets/environment.ts';
+import { installEnvironment, repairedEnvironment } from '../../src/targets/environment.ts';
 import { PYTHON_SERVER } from '../../src/targets/paths.ts';
 import { pythonBuild } from '../../src/targets/python.ts';
 import { TargetError, type PreparedBuild, type RunningTarget } from '../../src/targets/target.ts';
@@ -204,4 +204,16 @@ test('the server says plainly which settings its build lacks', async () => {
     .object({ lacks: z.array(z.string()), idleTimeout: z.number() })
     .parse(JSON.parse(lines[0] ?? ''));
   assert.deepEqual(said, { lacks: ['maxSessions'], idleTimeout: 7 });
+});
+
+test('an environment that lost a part is built anew once it does not load; a sound one stays', async () => {
+  const log: string[] = [];
+  const options = { what: 'python:mcp@1.30.0', signal, log: (line: string): number => log.push(line) };
+  const sound = await installEnvironment('1.30.0', options);
+  assert.equal(await repairedEnvironment(sound, options), null);
+  const bare = path.join(directory, 'bare');
+  await execa(sound.python, ['-I', '-m', 'venv', '--without-pip', bare]);
+  const broken = { ...sound, directory: bare, python: path.join(bare, 'bin', 'python') };
+  assert.equal((await repairedEnvironment(broken, options))?.python, sound.python);
+  assert.ok(log.some((line) => /does not load any more: it is built anew/.test(line)));
 });

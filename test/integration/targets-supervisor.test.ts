@@ -140,3 +140,31 @@ test('a tool that is killed with SIGKILL leaves no process behind', linuxOnly, a
   keeper.kill('SIGKILL');
   assert.ok(await eventually(() => livingIn(group).length === 0), `left: ${livingIn(group).join(' ')}`);
 });
+
+test('what a server says when it serves is no reason for its death', async () => {
+  const program = await shell(`echo '{"event":"ready","url":"http://127.0.0.1:1/mcp"}'; exit 1`);
+  await assert.rejects(
+    whenReady(program, () => Promise.resolve(null), { signal }),
+    (error) => error instanceof TargetError && /Its log gives no reason\.$/.test(error.message),
+  );
+});
+
+test('what cannot be started is told by what is missing', async () => {
+  const start = (more: object): Promise<Program> =>
+    startProgram({
+      label: 'program',
+      command: 'no-such-program',
+      args: [],
+      env: process.env,
+      logFile: newLog(),
+      ...more,
+    });
+  const told = (sentence: RegExp) => (error: unknown) =>
+    error instanceof TargetError && sentence.test(error.message) && !/spawn|ENOENT: /.test(error.message);
+  await assert.rejects(start({}), told(/there is no program no-such-program: correct the command/));
+  await assert.rejects(
+    start({ command: '/bin/sh', cwd: '/nowhere' }),
+    told(/there is no directory \/nowhere/),
+  );
+  await assert.rejects(start({ logFile: '/nowhere/log' }), told(/its log \/nowhere\/log cannot be written/));
+});

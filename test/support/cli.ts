@@ -1,4 +1,5 @@
 /** Runs the command line as a user does: a process of its own. */
+import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -61,4 +62,11 @@ export async function inFolder(use: (folder: string) => Promise<void>): Promise<
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** It ended with the code and one sentence for people. */
+export function oneSentence({ code, stderr }: Finished, wanted: number, sentence: RegExp): void {
+  assert.equal(code, wanted, stderr);
+  assert.match(stderr, sentence);
+  assert.doesNotMatch(stderr, /^\s+at /m, 'no stack');
 }

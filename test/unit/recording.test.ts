@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,6 +91,50 @@ test('damaged lines are passed over and named', async () => {
     recording.damage.map((text) => /^line \d+/.exec(text)?.[0]),
     ['line 3', 'line 5', 'line 6'],
   );
+});
+
+test('what was cut out or added by hand is damage', async () => {
+  const armEnd = { type: 'arm-end', t: 3, arm: 'a1', outcome: 'measured' };
+  const end = { type: 'end', t: 4, reason: 'complete' };
+  const damage = async (...records: object[]): Promise<string> =>
+    (await assemble(lines(header, ...records))).damage.join('\n');
+  assert.equal(await damage(arm, op, armEnd, end), '');
+  assert.match(await damage(arm, op, end), /arm a1 \(delete on b\) has no end/);
+  assert.equal(await damage(arm, op, { ...end, reason: 'interrupted' }), '');
+  assert.match(await damage(arm, armEnd, end, op), /line 5 stands after the end \(line 4\)/);
+  assert.match(await damage(arm, arm, armEnd, end), /line 3 begins arm a1 a second time/);
+});
+
+test('what an editor does to a file is no damage', async () => {
+  const [first = '', ...rest] = lines(header, arm);
+  const recording = await assemble([`\uFEFF${first}`, ...rest.map((line) => line.replaceAll(':', ' : '))]);
+  assert.equal(recording.arms.length, 1);
+  assert.deepEqual(recording.damage, []);
+  await assert.rejects(
+    assemble(
+      [JSON.stringify({ ...header, schema: 'mcp-retention/recording/v9' }).replaceAll(':', ': ')],
+      'f',
+    ),
+    /another version \(mcp-retention\/recording\/v9\)/,
+  );
+});
+
+test('a process that exits in the middle leaves a whole recording', async () => {
+  const path = join(folder, 'exited.ndjson');
+  const writer = new URL('../../src/recording/writer.ts', import.meta.url).href;
+  const script = `import { RecordingWriter } from '${writer}';
+    new RecordingWriter(${JSON.stringify(path)}, ${JSON.stringify(header)}).write({ type: 'notice', code: 'x', text: 'y' });
+    process.exit(3);`;
+  spawnSync(process.execPath, [
+    '--import',
+    import.meta.resolve('tsx'),
+    '--input-type=module',
+    '--eval',
+    script,
+  ]);
+  const recording = await readRecording(path);
+  assert.equal(recording.notices.length, 1);
+  assert.equal(recording.end?.reason, 'interrupted');
 });
 
 test('a file that is no recording, or one of another version, is refused in one sentence', async () => {

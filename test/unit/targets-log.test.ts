@@ -4,7 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import fc from 'fast-check';
-import { LogReader, redact } from '../../src/targets/log.ts';
+import { LogReader } from '../../src/targets/log.ts';
+import { redact } from '../../src/targets/secrets.ts';
 
 const directory = mkdtempSync(path.join(os.tmpdir(), 'mcp-retention-log-'));
 test.after(() => rmSync(directory, { recursive: true }));

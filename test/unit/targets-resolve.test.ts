@@ -58,7 +58,7 @@ test('a password in a URL is not repeated in the message', () => {
 });
 
 test('headers take secrets from the environment, and a missing one is named', () => {
-  const env = { TOKEN: 'abc' };
+  const env = (name: string): string | undefined => (name === 'TOKEN' ? 'abc' : undefined);
   assert.deepEqual(expandHeaders({ Authorization: 'Bearer ${TOKEN}' }, 'mine', env), {
     Authorization: 'Bearer abc',
   });
