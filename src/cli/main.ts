@@ -17,7 +17,7 @@ const interrupt = new AbortController();
 function onSignal(): void {
   // What must not stay behind goes at the exit: see cleanup.ts.
   if (interrupt.signal.aborted) process.exit(UNDECIDED);
-  process.stderr.write('\nstopping: sessions are being closed and servers ended (again to stop at once)\n');
+  process.stderr.write('\nstopping: what was begun is being ended in order (again to stop at once)\n');
   interrupt.abort();
 }
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(name, onSignal);

@@ -27,10 +27,11 @@ describe('the probe in every built-in build', { concurrency: 2 }, () => {
     });
 });
 
-test('the probe carries the version of the package', () => {
+test('the probe carries the version of the package, and the name that build labels begin with', () => {
   const source = readFileSync(
     new URL('probes/python/mcp_retention_probe/__init__.py', `file://${ROOT}`),
     'utf8',
   );
   assert.equal(/VERSION = ["'](.+)["']/.exec(source)?.[1], TOOL.version);
+  assert.equal(/NAME = ["'](.+)["']/.exec(source)?.[1], 'python');
 });

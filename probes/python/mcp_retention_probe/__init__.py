@@ -1,4 +1,4 @@
 """A probe inside an MCP server process: counts its managers' sessions and answers on a private socket."""
 
-NAME = "mcp-retention-probe-python"
+NAME = "python"
 VERSION = "0.1.0"
