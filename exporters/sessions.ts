@@ -33,10 +33,6 @@ export async function readSessions(
   return { readings, failures };
 }
 
-/** `python:mcp@1.29.1`; null where the probe does not know the SDK. */
-export const buildOf = ({ probe, sdk }: Snapshot): string | null =>
-  sdk === null ? null : `${probe.name}:${sdk.package}@${sdk.version}`;
-
 type ManagerLabel = (typeof metrics.sessionsRegistered.labels)[number];
 export type WorkerLabels = Readonly<Record<'target' | 'build' | 'worker', string>>;
 type Extra = Readonly<Record<string, string>>;

@@ -10,7 +10,8 @@ import { arrivalSeconds, planOfArrival } from '../cases/mixed.ts';
 import { privateDirectory } from '../targets/private.ts';
 import { TargetError, UsageError } from '../targets/target.ts';
 import type { LoadOptions, LoadSummary, TargetSummary } from './options.ts';
-import { startTarget, withoutQuery, type Started } from './prepare.ts';
+import { publicUrl } from '../targets/secrets.ts';
+import { startTarget, type Started } from './prepare.ts';
 
 /** An arrival that is begun later than this was not an arrival of its schedule. */
 const BEHIND_MS = 1000;
@@ -19,7 +20,7 @@ const LONGEST_WAIT_MS = 1000;
 
 /** @throws UsageError, before anything is started; TargetError when no target can be started */
 export async function runLoad(options: LoadOptions): Promise<LoadSummary> {
-  const names = options.targets.map(({ build }) => withoutQuery(build.name));
+  const names = options.targets.map(({ build }) => publicUrl(build.name));
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined) throw new UsageError(`${twice} stands twice among the targets: give it once.`);
   for (const { build } of options.targets) await build.admit();
@@ -49,7 +50,7 @@ async function startAll(options: LoadOptions, folder: string, started: Started[]
         return null;
       } catch (error) {
         if (!(error instanceof TargetError)) throw error;
-        return { target: withoutQuery(target.build.name), error };
+        return { target: publicUrl(target.build.name), error };
       }
     }),
   );

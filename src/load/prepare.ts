@@ -6,7 +6,8 @@ import { HttpTransport } from '../client/http.ts';
 import { McpSession } from '../client/session.ts';
 import { DEFAULT_IDLE_MAX_SECONDS, DEFAULT_LAG_MS, DEFAULT_SLACK_MS } from '../ledger/ledger.ts';
 import { ProbeReader } from '../observe/sessions.ts';
-import type { Snapshot } from '../observe/snapshot.ts';
+import { buildOf, type Snapshot } from '../observe/snapshot.ts';
+import { publicUrl } from '../targets/secrets.ts';
 import { TargetError, type PreparedBuild, type RunningTarget } from '../targets/target.ts';
 import type { LoadOptions, LoadTarget } from './options.ts';
 import { REQUEST_TIMEOUT_MS, TargetLoad } from './target.ts';
@@ -57,8 +58,11 @@ async function loadOf(
   options: LoadOptions,
 ): Promise<TargetLoad> {
   const snapshots = probeDir === null ? [] : await snapshotsIn(probeDir);
-  const target = withoutQuery(prepared.record.build);
-  const labels = { target, build: label ?? buildOf(snapshots) ?? packageOf(prepared) ?? target };
+  const target = publicUrl(prepared.record.build);
+  const labels = {
+    target,
+    build: label ?? (snapshots[0] && buildOf(snapshots[0])) ?? packageOf(prepared) ?? target,
+  };
   const ownIdleSeconds = idleTimeoutOf(snapshots) ?? running.settings.idleTimeoutSeconds ?? null;
   return new TargetLoad({
     running,
@@ -79,20 +83,11 @@ async function loadOf(
   });
 }
 
-/** A query may hold a token: it stands in no label. */
-export const withoutQuery = (name: string): string =>
-  /^https?:/i.test(name) ? name.replace(/[?#].*$/s, '') : name;
-
 async function snapshotsIn(probeDir: string): Promise<Snapshot[]> {
   const reader = new ProbeReader();
   const { workers } = await reader.read(probeDir);
   await reader.close();
   return workers.map(({ snapshot }) => snapshot);
-}
-
-/** `python:mcp@1.29.1`, as the exporter names it too; null where the probe does not know the SDK. */
-function buildOf([first]: readonly Snapshot[]): string | null {
-  return first?.sdk == null ? null : `${first.probe.name}:${first.sdk.package}@${first.sdk.version}`;
 }
 
 const packageOf = ({ record }: PreparedBuild): string | null =>
@@ -118,7 +113,7 @@ async function preflight({ url, headers }: RunningTarget): Promise<void> {
     } else if (exchange.status !== OVER_CAP_STATUS) {
       const answer = exchange.status === undefined ? '' : `HTTP ${exchange.status}`;
       throw new TargetError(
-        `${withoutQuery(url)} does not open an MCP session: ${[answer, exchange.note].filter(Boolean).join(', ')}`,
+        `${publicUrl(url)} does not open an MCP session: ${[answer, exchange.note].filter(Boolean).join(', ')}`,
       );
     }
   } finally {

@@ -89,3 +89,7 @@ export const processMessageSchema = z.object({
 export type ManagerSnapshot = z.infer<typeof managerSnapshot>;
 export type Snapshot = z.infer<typeof snapshotSchema>;
 export type ProcessMessage = z.infer<typeof processMessageSchema>;
+
+/** The build that a snapshot speaks of: `python:mcp@1.29.1`; null where the probe does not know the SDK. */
+export const buildOf = ({ probe, sdk }: Snapshot): string | null =>
+  sdk === null ? null : `${probe.name}:${sdk.package}@${sdk.version}`;

@@ -2,6 +2,7 @@
  * Samples the three series of one arm at a steady pace, waits for counts to come to rest, and notices a death.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { DEFAULT_SLACK_MS } from '../ledger/ledger.ts';
 import { readProcess } from '../observe/process.ts';
 import { ProbeReader, toManagerSamples } from '../observe/sessions.ts';
 import type { Recorder } from '../recording/writer.ts';
@@ -15,8 +16,6 @@ const PROBE_TIMEOUT_MS = 2000;
 /** Counts that stayed the same for this long have come to rest: longer than the lag that the ledger allows. */
 const REST_MS = 400;
 const LONGEST_REST_MS = 3000;
-/** Expiry may be this late; the wait goes on for as long as sessions keep going. */
-export const EXPIRY_SLACK_MS = 2000;
 
 export interface ObserverOptions {
   readonly arm: string;
@@ -94,14 +93,14 @@ export class Observer {
 
   /** Waits until at most `floor` sessions are registered, or idle expiry has had its time. */
   async expire(floor: number, idleSeconds: number, signal: AbortSignal): Promise<void> {
-    let deadline = performance.now() + idleSeconds * 1000 + EXPIRY_SLACK_MS;
+    let deadline = performance.now() + idleSeconds * 1000 + DEFAULT_SLACK_MS;
     let fewest = Infinity;
     while (performance.now() < deadline && !signal.aborted) {
       const registered = total(await this.sample());
       // A busy machine expires late but steadily: go on for as long as the registry shrinks.
       if (registered !== null && registered < fewest) {
         fewest = registered;
-        deadline = Math.max(deadline, performance.now() + EXPIRY_SLACK_MS);
+        deadline = Math.max(deadline, performance.now() + DEFAULT_SLACK_MS);
       }
       if (registered !== null && registered <= floor) break;
       await pause(60, signal);

@@ -10,6 +10,7 @@ import { playFlood } from '../drivers/flood.ts';
 import { deleteSession, playStage } from '../drivers/lifecycle.ts';
 import { DEFAULT_LAG_MS } from '../ledger/ledger.ts';
 import type { OpRecord } from '../recording/schema.ts';
+import { publicUrl } from '../targets/secrets.ts';
 import { TargetError, type RunningTarget } from '../targets/target.ts';
 import { total, type Observer } from './observer.ts';
 import type { ArmOptions } from './options.ts';
@@ -70,14 +71,11 @@ async function preflight(playing: Playing): Promise<void> {
   }
   const answer = opened.status === undefined ? '' : `HTTP ${opened.status}`;
   throw new TargetError(
-    `${hostOf(playing.running.url)} does not open an MCP session: ${[answer, opened.note].filter(Boolean).join(', ')}`,
+    `${publicUrl(playing.running.url)} does not open an MCP session: ${[answer, opened.note].filter(Boolean).join(', ')}`,
   );
 }
 
 const PREFLIGHT: PlayStage = play('preflight', 'after', 1, 1, () => [open(), initialized(), del()]);
-
-/** Scheme, host and path: a query may hold a token. */
-const hostOf = (url: string): string => url.replace(/[?#].*$/, '').replace(/\/\/[^/@]*@/, '//');
 
 function announce(
   playing: Playing,
