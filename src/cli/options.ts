@@ -3,7 +3,9 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { CASES } from '../cases/index.ts';
 import type { Case } from '../cases/case.ts';
 import { LOG_LEVELS, type LogLevel } from '../log.ts';
+import { FORMAT_NAMES, FORMATS } from '../report/formats.ts';
 import { UsageError } from '../targets/target.ts';
+import type { ReportPaths } from './places.ts';
 
 export const wholeNumber =
   (least: number, most: number) =>
@@ -33,7 +35,7 @@ export const repeated = (text: string, before: readonly string[] | undefined): r
 ];
 
 /** What `check` and `demo` take. */
-export interface MeasureOptions {
+export interface MeasureOptions extends ReportPaths {
   readonly case?: readonly Case[];
   readonly sessions?: number;
   readonly concurrency?: number;
@@ -43,8 +45,6 @@ export interface MeasureOptions {
   readonly requireProbe?: true;
   readonly config?: string;
   readonly logLevel: LogLevel;
-  readonly json?: string;
-  readonly markdown?: string;
 }
 
 /** What `check` takes besides: for targets that someone else runs. */
@@ -55,9 +55,9 @@ export interface TargetOptions {
 }
 
 export function withReportOptions(command: Command): Command {
-  return command
-    .option('--json <file>', 'write the report as JSON')
-    .option('--markdown <file>', 'write the report as Markdown');
+  for (const format of FORMAT_NAMES)
+    command.option(`--${format} <file>`, `write the report as ${FORMATS[format].says}`);
+  return command;
 }
 
 export function withMeasureOptions(command: Command): Command {

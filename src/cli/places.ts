@@ -16,12 +16,11 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { codeOf, isFull, reasonOf } from '../errno.ts';
 import { RecordingError } from '../recording/writer.ts';
+import { FORMAT_NAMES, type Format } from '../report/formats.ts';
 import { UsageError } from '../targets/target.ts';
 
-export interface ReportPaths {
-  readonly json?: string;
-  readonly markdown?: string;
-}
+/** Where a report is written besides: a path for each format that was asked for. */
+export type ReportPaths = { readonly [F in Format]?: string };
 
 export const recordingIn = (out: string): string => join(out, 'recording.ndjson');
 export const logsIn = (out: string): string => join(out, 'logs');
@@ -62,11 +61,17 @@ function exists(path: string): boolean {
  * @param recording where the recording is or will be: its folder need not be there yet
  * @throws UsageError; RecordingError where the disk is full
  */
-export function checkReports({ json, markdown }: ReportPaths, recording: string): void {
-  if (json !== undefined) checkReport('--json', json, recording);
-  if (markdown !== undefined) checkReport('--markdown', markdown, recording);
-  if (json !== undefined && markdown !== undefined && resolve(json) === resolve(markdown))
-    throw new UsageError(`--json and --markdown both name ${json}: name two files.`);
+export function checkReports(paths: ReportPaths, recording: string): void {
+  const named = new Map<string, Format>();
+  for (const format of FORMAT_NAMES) {
+    const path = paths[format];
+    if (path === undefined) continue;
+    checkReport(`--${format}`, path, recording);
+    const other = named.get(resolve(path));
+    if (other !== undefined)
+      throw new UsageError(`--${other} and --${format} both name ${path}: name two files.`);
+    named.set(resolve(path), format);
+  }
 }
 
 function checkReport(option: string, path: string, recording: string): void {

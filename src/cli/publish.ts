@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path';
 import pc from 'picocolors';
 import { readRecording } from '../recording/reader.ts';
 import { RecordingError } from '../recording/writer.ts';
-import { markdownReport } from '../report/markdown.ts';
+import { FORMAT_NAMES, FORMATS, type Judged } from '../report/formats.ts';
 import { terminalReport } from '../report/terminal.ts';
+import { seriesOf, type ArmSeries } from '../verdict/series.ts';
 import { verdict } from '../verdict/verdict.ts';
 import type { Report } from '../verdict/schema.ts';
 import { checkReports, logsIn, writeReport, type ReportPaths } from './places.ts';
@@ -14,31 +15,39 @@ const FILE_COLUMNS = 120;
 
 /** Judges the recording, writes the report beside it, prints it, and writes it where else it was asked for. */
 export async function publish(recording: string, options: ReportPaths): Promise<Report> {
-  const report = verdict(await readRecording(recording));
+  const judged = await judge(recording);
   const folder = dirname(recording);
-  const beside = { json: join(folder, 'report.json'), markdown: join(folder, 'report.md') };
-  const unwritten = failureOf(() => writeFiles(report, beside));
-  print(report);
+  const beside = Object.fromEntries(
+    FORMAT_NAMES.map((format) => [format, join(folder, FORMATS[format].file)]),
+  ) as ReportPaths;
+  const unwritten = failureOf(() => writeFiles(judged, beside));
+  print(judged.report);
   process.stdout.write(
     [
       `\nrecording  ${recording}`,
-      `report     ${unwritten === null ? `${beside.json}, ${beside.markdown}` : 'not written'}`,
+      `report     ${unwritten === null ? Object.values(beside).join(', ') : 'not written'}`,
       `logs       ${logsIn(folder)}`,
       `again      mcp-retention report ${recording}\n`,
     ].join('\n'),
   );
-  writeFiles(report, options);
+  writeFiles(judged, options);
   if (unwritten !== null) throw unwritten;
-  return report;
+  return judged.report;
 }
 
 /** Judges the recording, prints the report and writes it where it was asked for. */
 export async function printReport(recording: string, options: ReportPaths): Promise<Report> {
   checkReports(options, recording);
-  const report = verdict(await readRecording(recording));
-  print(report);
-  writeFiles(report, options);
-  return report;
+  const judged = await judge(recording);
+  print(judged.report);
+  writeFiles(judged, options);
+  return judged.report;
+}
+
+async function judge(path: string): Promise<Judged> {
+  const recording = await readRecording(path);
+  let series: readonly ArmSeries[] | null = null;
+  return { report: verdict(recording), series: () => (series ??= seriesOf(recording)) };
 }
 
 function print(report: Report): void {
@@ -49,9 +58,11 @@ function print(report: Report): void {
   process.stdout.write(terminalReport(report, look));
 }
 
-function writeFiles(report: Report, { json, markdown }: ReportPaths): void {
-  if (json !== undefined) writeReport(json, JSON.stringify(report, null, 2) + '\n');
-  if (markdown !== undefined) writeReport(markdown, markdownReport(report));
+function writeFiles(judged: Judged, paths: ReportPaths): void {
+  for (const format of FORMAT_NAMES) {
+    const path = paths[format];
+    if (path !== undefined) writeReport(path, FORMATS[format].render(judged));
+  }
 }
 
 /** What is printed counts more than what cannot be written: it comes first. */

@@ -4,11 +4,13 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import {
-  RECORDING_SCHEMA,
+  READABLE_SCHEMAS,
   recordSchema,
   type ArmEndRecord,
   type ArmRecord,
+  type BlockRecord,
   type BuildRecord,
+  type ComparisonRecord,
   type EndRecord,
   type FloodRecord,
   type HeaderRecord,
@@ -17,6 +19,7 @@ import {
   type PhaseRecord,
   type RecordingRecord,
   type SampleRecord,
+  type SweepRecord,
   type TargetRecord,
 } from './schema.ts';
 import { codeOf, reasonOf } from '../errno.ts';
@@ -36,7 +39,10 @@ export interface Recording {
   readonly header: HeaderRecord;
   readonly builds: BuildRecord[];
   readonly arms: ArmEvents[];
+  readonly blocks: BlockRecord[];
   readonly notices: NoticeRecord[];
+  comparison: ComparisonRecord | null;
+  sweep: SweepRecord | null;
   /** The last line, or null where the recording was cut. */
   end: EndRecord | null;
   /** Sentences about lines that could not be read. */
@@ -108,11 +114,21 @@ function parse(line: string): RecordingRecord | string {
 
 function begin(record: RecordingRecord | string, line: string, path: string): Recording {
   if (typeof record !== 'string' && record.type === 'header')
-    return { header: record, builds: [], arms: [], notices: [], end: null, damage: [] };
+    return {
+      header: record,
+      builds: [],
+      arms: [],
+      blocks: [],
+      notices: [],
+      comparison: null,
+      sweep: null,
+      end: null,
+      damage: [],
+    };
   const version = /"schema"\s*:\s*"(mcp-retention\/recording\/[^"]+)"/.exec(line)?.[1];
   throw new UnreadableRecording(
-    version && version !== RECORDING_SCHEMA
-      ? `${path} is a recording of another version (${version}); this release reads ${RECORDING_SCHEMA}.`
+    version && !READABLE_SCHEMAS.some((readable) => readable === version)
+      ? `${path} is a recording of another version (${version}); this release reads ${READABLE_SCHEMAS.join(' and ')}.`
       : `${path} is no recording: its first line is not a header.`,
   );
 }
@@ -127,6 +143,15 @@ function add(recording: Recording, arms: Map<string, ArmEvents>, record: Recordi
       return null;
     case 'notice':
       recording.notices.push(record);
+      return null;
+    case 'block':
+      recording.blocks.push(record);
+      return null;
+    case 'comparison':
+      recording.comparison = record;
+      return null;
+    case 'sweep':
+      recording.sweep = record;
       return null;
     case 'end':
       recording.end = record;

@@ -1,11 +1,16 @@
 /**
- * The recording, version 1: an append-only NDJSON file with everything that a verdict needs. One JSON object
+ * The recording, version 2: an append-only NDJSON file with everything that a verdict needs. One JSON object
  * a line, told apart by `type`. Times `t` are milliseconds since the recording began, on a monotonic clock.
  * Session ids and tokens never stand in it: a session is named by the plan that opened it (`load:12`).
+ *
+ * Version 1 had no comparison, no block, no sweep and no allowances; every version 1 recording is also one of
+ * version 2, but for the name in its header.
  */
 import { z } from 'zod';
 
-export const RECORDING_SCHEMA = 'mcp-retention/recording/v1';
+export const RECORDING_SCHEMA = 'mcp-retention/recording/v2';
+/** Versions that this release reads. */
+export const READABLE_SCHEMAS = ['mcp-retention/recording/v1', RECORDING_SCHEMA] as const;
 
 const t = z.number().nonnegative();
 const count = z.number().int().nonnegative();
@@ -13,7 +18,7 @@ const count = z.number().int().nonnegative();
 /** First line: who measured, where, under which policy. */
 export const headerRecord = z.object({
   type: z.literal('header'),
-  schema: z.literal(RECORDING_SCHEMA),
+  schema: z.enum(READABLE_SCHEMAS),
   tool: z.object({ name: z.string(), version: z.string() }),
   host: z.object({
     os: z.string(),
@@ -28,6 +33,41 @@ export const headerRecord = z.object({
   seed: z.number().int(),
   policy: z.object({ idleMaxSeconds: z.number().positive().nullable(), maxSessions: count.nullable() }),
   sampleEveryMs: z.number().positive(),
+  /** Claims whose failure is allowed, each with its reason. Since version 2. */
+  allow: z.record(z.string(), z.string()).optional(),
+});
+
+/** Where arms that were taken over from another recording were measured. */
+export const originRecord = headerRecord.pick({ tool: true, host: true, startedAt: true, policy: true, seed: true });
+
+/** Two builds of this recording are compared. Since version 2. */
+export const comparisonRecord = z.object({
+  type: z.literal('comparison'),
+  t,
+  baseline: z.string(),
+  candidate: z.string(),
+  /** null: measured in this run. Otherwise the arms keep the times of the recording that they come from. */
+  origins: z.object({ baseline: originRecord.nullable(), candidate: originRecord.nullable() }),
+  /** null: speed was not asked for. */
+  performance: z
+    .object({
+      budgetSeconds: z.number().positive(),
+      /** The smallest relative change worth reporting: 0.1 is 10 %. */
+      smallestEffect: z.number().positive(),
+      /** Whether worse speed fails the check. */
+      decides: z.boolean(),
+    })
+    .nullable(),
+});
+
+/** Versions of a package are measured one after the other. Since version 2. */
+export const sweepRecord = z.object({
+  type: z.literal('sweep'),
+  t,
+  package: z.string(),
+  /** Every published version in the range, oldest first. */
+  versions: z.array(z.string()),
+  mode: z.enum(['all', 'bisect']),
 });
 
 /** A build: the program, its version, what was installed with it. */
@@ -181,6 +221,38 @@ export const sampleRecord = z.object({
   reason: z.string().optional(),
 });
 
+/**
+ * One build in one block of the performance comparison: a fresh process, its calls in slices that alternate with
+ * those of the other build. Since version 2.
+ */
+export const blockRecord = z.object({
+  type: z.literal('block'),
+  t,
+  build: z.string(),
+  /** Blocks count from 0; both builds have one of each number. */
+  block: count,
+  /** Milliseconds from start to ready; null for a server that someone else runs. */
+  startMs: z.number().nonnegative().nullable(),
+  /** Resident memory that one more open session takes, in KiB; null where memory cannot be read. */
+  kibPerSession: z.number().nullable(),
+  liveSessions: count,
+  slices: z.array(
+    z.object({
+      /** Its place among the slices of both builds in this block, from 0. */
+      place: count,
+      calls: count,
+      failed: count,
+      ms: z.number().positive(),
+      p50Ms: z.number().nonnegative(),
+      p99Ms: z.number().nonnegative(),
+      /** CPU time of the load side over the slice's time: near 1, it was the bottleneck. */
+      loadCpu: z.number().nonnegative(),
+    }),
+  ),
+  /** Why the block could not be measured. */
+  reason: z.string().optional(),
+});
+
 /** Something a reader should know: a bottleneck, a fallback. */
 export const noticeRecord = z.object({
   type: z.literal('notice'),
@@ -207,6 +279,8 @@ export const endRecord = z.object({
 
 export const recordSchema = z.discriminatedUnion('type', [
   headerRecord,
+  comparisonRecord,
+  sweepRecord,
   buildRecord,
   armRecord,
   targetRecord,
@@ -214,12 +288,17 @@ export const recordSchema = z.discriminatedUnion('type', [
   opRecord,
   floodRecord,
   sampleRecord,
+  blockRecord,
   noticeRecord,
   armEndRecord,
   endRecord,
 ]);
 
 export type HeaderRecord = z.infer<typeof headerRecord>;
+export type OriginRecord = z.infer<typeof originRecord>;
+export type ComparisonRecord = z.infer<typeof comparisonRecord>;
+export type SweepRecord = z.infer<typeof sweepRecord>;
+export type BlockRecord = z.infer<typeof blockRecord>;
 export type BuildRecord = z.infer<typeof buildRecord>;
 export type ArmRecord = z.infer<typeof armRecord>;
 export type TargetRecord = z.infer<typeof targetRecord>;

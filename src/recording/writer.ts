@@ -45,9 +45,9 @@ export class RecordingWriter implements Recorder {
       throw new RecordingError(`cannot write the recording ${path}: ${reasonOf(error)}.`);
     }
     this.#buffer = JSON.stringify(header) + '\n';
-    this.#timer = setInterval(() => this.#flush(), FLUSH_MS);
+    this.#timer = setInterval(() => this.flush(), FLUSH_MS);
     this.#timer.unref();
-    this.#flush();
+    this.flush();
     if (this.#failed) this.#giveUp(this.#failed);
     // Who does not wait for an orderly end gets a whole recording all the same.
     this.#forget = atLast(() => this.end('interrupted'));
@@ -64,7 +64,7 @@ export class RecordingWriter implements Recorder {
   write(record: Untimed<RecordingRecord>, t = this.now()): void {
     // Put in as text: a copy of every record would cost as much as writing it.
     this.#buffer += `${JSON.stringify(record).slice(0, -1)},"t":${round(t)}}\n`;
-    if (this.#buffer.length >= FLUSH_BYTES) this.#flush();
+    if (this.#buffer.length >= FLUSH_BYTES) this.flush();
   }
 
   /** Writes the last line and closes the file; once. */
@@ -74,7 +74,7 @@ export class RecordingWriter implements Recorder {
     this.#forget();
     this.write({ type: 'end', reason });
     clearInterval(this.#timer);
-    this.#flush();
+    this.flush();
     closeSync(this.#fd);
   }
 
@@ -86,7 +86,8 @@ export class RecordingWriter implements Recorder {
     throw error;
   }
 
-  #flush(): void {
+  /** Puts everything written so far into the file. */
+  flush(): void {
     if (this.#failed || this.#buffer === '') return;
     try {
       // A short write (a disk that fills up) goes on where it stopped, and throws when nothing fits any more.

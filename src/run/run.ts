@@ -5,16 +5,14 @@ import { setMaxListeners } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import pLimit from 'p-limit';
 import type { Case, Size } from '../cases/case.ts';
 import { RECORDING_SCHEMA, type HeaderRecord } from '../recording/schema.ts';
-import { RecordingError, RecordingWriter } from '../recording/writer.ts';
-import { TargetError, type Build, type PreparedBuild } from '../targets/target.ts';
+import { RecordingError, RecordingWriter, type Recorder } from '../recording/writer.ts';
+import type { Build, PreparedBuild } from '../targets/target.ts';
 import type { Logger } from '../log.ts';
 import { TOOL } from '../version.ts';
-import { abortReason, runArm } from './arm.ts';
 import type { OnProgress } from './events.ts';
-import type { ArmOptions } from './options.ts';
+import { playAll, prepareAll, SAMPLE_EVERY_MS } from './play.ts';
 
 export interface RunOptions {
   readonly builds: readonly Build[];
@@ -32,12 +30,27 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   readonly onProgress: OnProgress;
   readonly log: Logger;
+  /** Claims whose failure is allowed, with the reason. */
+  readonly allow?: Readonly<Record<string, string>>;
+  /** Writes what is known before anything is measured: what is compared, or swept. */
+  readonly before?: (recorder: Recorder) => void;
+  /** After all given builds were played: further ones, or none. Called again after those. */
+  readonly next?: (played: Played) => Promise<readonly Build[]>;
+  /** After the last arm, with everything still at hand. */
+  readonly after?: (played: Played) => Promise<void>;
 }
 
-const SAMPLE_EVERY_MS = 100;
-/** Arms at a time: waiting for expiry costs nothing, and counts do not depend on speed. */
-const ARMS_AT_A_TIME = 4;
-const INSTALLS_AT_A_TIME = 4;
+/** What a run has done so far. */
+export interface Played {
+  readonly options: RunOptions;
+  /** Builds that could be prepared. */
+  readonly builds: readonly PreparedBuild[];
+  readonly recorder: Recorder;
+  /** The recording's path: everything written so far stands in it. */
+  readonly recording: string;
+  /** Also aborted where the recording cannot be written on. */
+  readonly signal: AbortSignal;
+}
 
 /**
  * @returns the recording's path
@@ -53,14 +66,29 @@ export async function run(options: RunOptions): Promise<string> {
   setMaxListeners(0, signal);
   let reason: 'complete' | 'interrupted' | 'failed' = 'failed';
   try {
-    const builds = await prepareAll({ ...options, signal }, writer);
-    await playAll({ ...options, signal }, writer, builds);
+    await measureAll({ ...options, signal }, writer);
     reason = options.signal.aborted ? 'interrupted' : 'complete';
   } finally {
     writer.end(reason);
   }
   if (full.signal.aborted) throw full.signal.reason as RecordingError;
   return writer.path;
+}
+
+async function measureAll(options: RunOptions, writer: RecordingWriter): Promise<void> {
+  options.before?.(writer);
+  const builds: PreparedBuild[] = [];
+  const { signal } = options;
+  const played: Played = { options, builds, recorder: writer, recording: writer.path, signal };
+  let wanted = options.builds;
+  while (wanted.length > 0) {
+    const prepared = await prepareAll(options, writer, wanted);
+    await playAll(options, writer, prepared, builds.length * options.cases.length);
+    builds.push(...prepared);
+    writer.flush();
+    wanted = signal.aborted ? [] : ((await options.next?.(played)) ?? []);
+  }
+  if (!signal.aborted) await options.after?.(played);
 }
 
 function openRecording(options: RunOptions): RecordingWriter {
@@ -85,129 +113,7 @@ function openRecording(options: RunOptions): RecordingWriter {
     seed: options.seed,
     policy: options.policy,
     sampleEveryMs: SAMPLE_EVERY_MS,
+    ...(options.allow && Object.keys(options.allow).length > 0 && { allow: options.allow }),
   });
 }
 
-/** Builds that cannot be prepared are noticed and left out; the others are measured. */
-async function prepareAll(options: RunOptions, writer: RecordingWriter): Promise<PreparedBuild[]> {
-  const limit = pLimit(INSTALLS_AT_A_TIME);
-  const prepared = await Promise.all(
-    options.builds.map((build) =>
-      limit(async () => {
-        try {
-          return await build.prepare(options.signal, (text) => {
-            options.onProgress({ kind: 'install', build: build.name, text });
-            options.log.debug({ build: build.name }, text);
-          });
-        } catch (error) {
-          if (!(error instanceof TargetError)) throw error;
-          return { name: build.name, error };
-        }
-      }),
-    ),
-  );
-  return prepared.flatMap((result) => {
-    if ('error' in result) return refuse(options, writer, result.name, result.error);
-    writer.write({ type: 'build', ...result.record });
-    return [result];
-  });
-}
-
-function refuse(options: RunOptions, writer: RecordingWriter, name: string, error: TargetError): [] {
-  writer.write({
-    type: 'build',
-    build: name,
-    kind: /^https?:/.test(name) ? 'url' : name.startsWith('python:') ? 'python' : 'command',
-    sdk: null,
-    version: null,
-    packages: {},
-    config: {},
-    abilities: { probe: false, pid: false, settings: [] },
-  });
-  options.cases.forEach((definition, index) =>
-    skipArm(options, writer, `${name}#${index}`, name, definition, error.message),
-  );
-  return [];
-}
-
-/** A case that is not played stands in the recording as promised and unmeasured, so that the run is undecided. */
-function skipArm(
-  options: RunOptions,
-  writer: RecordingWriter,
-  arm: string,
-  build: string,
-  definition: Case,
-  failure: string,
-): void {
-  const { size, claims } = definition;
-  const { outcome, reason } = options.signal.aborted
-    ? abortReason(options.signal)
-    : { outcome: 'failed' as const, reason: failure };
-  writer.write({
-    type: 'arm',
-    arm,
-    build,
-    case: definition.id,
-    settings: {},
-    lacks: [],
-    size,
-    promised: [...claims],
-    notPromised: [],
-  });
-  writer.write({ type: 'arm-end', arm, outcome, reason });
-  options.onProgress({ kind: 'arm-end', build, case: definition.id, failure: reason });
-}
-
-/** Case by case, all builds of one case close together, so that they meet the same machine. */
-async function playAll(
-  options: RunOptions,
-  writer: RecordingWriter,
-  builds: readonly PreparedBuild[],
-): Promise<void> {
-  const limit = pLimit(ARMS_AT_A_TIME);
-  const arms = options.cases.flatMap((definition) => builds.map((build) => ({ definition, build })));
-  /** What does not start once is not started again: its deadline would be waited for in every case. */
-  const unstartable = new Map<PreparedBuild, string>();
-  const playOne = async ({ definition, build }: (typeof arms)[number], arm: string): Promise<void> => {
-    const failure = unstartable.get(build);
-    if (options.signal.aborted || failure !== undefined) {
-      skipArm(options, writer, arm, build.record.build, definition, failure ?? 'it was not played');
-      return;
-    }
-    const unstarted = await runArm(armOptions(options, writer, build, definition, arm));
-    if (unstarted !== null) unstartable.set(build, unstarted);
-  };
-  // Cases that share a running server would count each other's sessions.
-  const turns = new Map(builds.map((build) => [build, pLimit(build.foreign ? 1 : ARMS_AT_A_TIME)]));
-  await Promise.all(
-    arms.map((one, i) => (turns.get(one.build) ?? limit)(() => limit(() => playOne(one, `a${i + 1}`)))),
-  );
-}
-
-function armOptions(
-  options: RunOptions,
-  recorder: RecordingWriter,
-  build: PreparedBuild,
-  definition: Case,
-  arm: string,
-): ArmOptions {
-  const { seed, probeDir, requireProbe, signal, onProgress } = options;
-  const log = options.log.child({ arm, build: build.record.build, case: definition.id });
-  const size: Size = { ...definition.size, ...options.size };
-  const logDir = join(options.out, 'logs');
-  return {
-    arm,
-    build,
-    definition,
-    size,
-    seed,
-    recorder,
-    sampleEveryMs: SAMPLE_EVERY_MS,
-    logDir,
-    probeDir,
-    requireProbe,
-    signal,
-    onProgress,
-    log,
-  };
-}

@@ -4,6 +4,7 @@
 import { CASES } from '../cases/index.ts';
 import type { ArmEvents, Recording } from '../recording/reader.ts';
 import type { BuildRecord } from '../recording/schema.ts';
+import { allowancesOf, decides } from './allowances.ts';
 import { claimOf, CLAIMS } from './claims/index.ts';
 import { evidenceOf, type Count, type Evidence } from './evidence.ts';
 import { unmeasured, withdrawn, type Finding } from './finding.ts';
@@ -13,6 +14,7 @@ import { REPORT_SCHEMA, type BuildReport, type CaseReport, type ClaimReport, typ
 export function verdict(recording: Recording): Report {
   const { header } = recording;
   const builds = recording.builds.map((build) => buildReport(build, recording));
+  const allowances = allowancesOf(recording, builds);
   return {
     schema: REPORT_SCHEMA,
     tool: header.tool,
@@ -21,16 +23,22 @@ export function verdict(recording: Recording): Report {
     complete: recording.end?.reason === 'complete' && recording.damage.length === 0,
     notices: noticesOf(recording),
     builds,
+    allowances,
     comparison: null,
-    verdict: overall(recording, builds),
+    timeline: null,
+    verdict: overall(recording, builds, allowances),
   };
 }
 
-/** A failed claim decides; else anything promised and not measured leaves the run undecided. */
-function overall(recording: Recording, builds: readonly BuildReport[]): Report['verdict'] {
+/** A failed claim or a stale allowance decides; else anything promised and not measured leaves the run undecided. */
+function overall(
+  recording: Recording,
+  builds: readonly BuildReport[],
+  allowances: Report['allowances'],
+): Report['verdict'] {
   const cases = builds.flatMap((build) => build.cases);
   const promised = cases.flatMap((c) => c.claims).filter((claim) => claim.promised);
-  if (promised.some((claim) => claim.status === 'fail')) return 'fail';
+  if (promised.some(decides) || allowances.some((one) => one.stale)) return 'fail';
   const whole = recording.end?.reason === 'complete' && recording.damage.length === 0;
   const known = cases.every((played) => CASES.some((definition) => definition.id === played.id));
   if (!whole || !known || promised.length === 0) return 'inconclusive';
@@ -82,7 +90,7 @@ const orderOf = (id: string): number => CASES.findIndex((known) => known.id === 
 function caseReport(events: ArmEvents, recording: Recording): CaseReport {
   const kind = recording.builds.find((build) => build.build === events.arm.build)?.kind ?? 'url';
   const evidence = evidenceOf(events, recording.header, kind);
-  const claims = claimsOf(evidence);
+  const claims = claimsOf(evidence, recording.header.allow ?? {});
   const { arm } = events;
   return {
     id: arm.case,
@@ -98,12 +106,14 @@ function caseReport(events: ArmEvents, recording: Recording): CaseReport {
   };
 }
 
-function claimsOf(evidence: Evidence): ClaimReport[] {
+function claimsOf(evidence: Evidence, allow: Readonly<Record<string, string>>): ClaimReport[] {
   const { arm } = evidence;
   const asked = arm.promised.map((id) => claimReport(id, judge(id, evidence), true));
   const notAsked = arm.notPromised.map(({ claim, reason }) => claimReport(claim, unmeasured(reason), false));
   const order = CASES.find((known) => known.id === arm.case)?.claims ?? [];
-  return [...asked, ...notAsked].sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
+  return [...asked, ...notAsked]
+    .map((claim) => ({ ...claim, allowed: allowedFailure(claim, allow) }))
+    .sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
 }
 
 function judge(id: string, evidence: Evidence): Finding {
@@ -123,14 +133,17 @@ function judge(id: string, evidence: Evidence): Finding {
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-function claimReport(id: string, finding: Finding, promised: boolean): ClaimReport {
+const allowedFailure = (claim: Pick<ClaimReport, 'id' | 'status'>, allow: Readonly<Record<string, string>>) =>
+  claim.status === 'fail' && Object.hasOwn(allow, claim.id) ? (allow[claim.id] ?? null) : null;
+
+function claimReport(id: string, finding: Finding, promised: boolean): Omit<ClaimReport, 'allowed'> {
   const { status, expected, observed, reason } = finding;
   const says = CLAIMS.get(id)?.says ?? id;
   return { id, says, status, promised: promised && !finding.withdrawn, expected, observed, reason };
 }
 
 function statusOf(claims: readonly ClaimReport[], events: ArmEvents): Pick<CaseReport, 'status' | 'reason'> {
-  const failed = claims.find((claim) => claim.promised && claim.status === 'fail');
+  const failed = claims.find(decides) ?? claims.find((claim) => claim.promised && claim.status === 'fail');
   if (failed) return { status: 'fail', reason: failed.reason };
   const promised = claims.filter((claim) => claim.promised);
   const open =
