@@ -45,7 +45,7 @@ def _open_unix(directory):
         try:
             # Nobody can connect before listen, so the socket is never open to others. The umask would do it
             # in one step, but it belongs to the whole process.
-            os.chmod(path, 0o600)
+            os.chmod(path, 0o660 if _open_to_group(directory) else 0o600)
             listener.listen(_BACKLOG)
         except BaseException:
             os.unlink(path)
@@ -105,6 +105,16 @@ def _prepare(directory):
         raise Refused(f"{DIRECTORY_VARIABLE} is writable by others: {directory}")
 
 
+def _open_to_group(directory):
+    """Whether the operator gave the directory to a group that reads probes: set-group-id and readable by it.
+
+    A file in such a directory has the directory's group, which the server itself need not be a member of. Group
+    access without the bit would be access for the server's own group, which nobody asked for.
+    """
+    asked = stat.S_ISGID | stat.S_IRGRP | stat.S_IXGRP
+    return os.stat(directory).st_mode & asked == asked
+
+
 def _remove_stale(path):
     """Remove what a dead process with our id left; refuse where somebody still answers.
 
@@ -134,6 +144,8 @@ def _write_address(directory, host, port):
         os.unlink(fresh)
     text = f"[{host}]:{port}\n" if ":" in host else f"{host}:{port}\n"
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    if _open_to_group(directory):
+        os.fchmod(descriptor, 0o640)
     with open(descriptor, "w", encoding="ascii") as file:
         file.write(text)
     # In one step, so that a reader never sees half of it.

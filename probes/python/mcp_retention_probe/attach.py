@@ -8,7 +8,7 @@ import functools
 import inspect
 import sys
 
-from . import listener, watching
+from . import listener, stateless, watching
 from .manager import session_of
 from .problems import note, quietly
 from .streams import watched_stream
@@ -46,6 +46,8 @@ def _attach_manager(manager):
         _wrap(manager, "handle_request", _counting_handler)
     else:
         note("sdk.manager", "handle_request is not an async method")
+    if _is_async(manager, stateless.HANDLER):
+        _wrap(manager, stateless.HANDLER, stateless.naming_handler)
     if "maxSessions" in unsupported:
         return
     if callable(manager.__dict__.get("_admit_session")) and not _is_async(manager, "_admit_session"):
@@ -59,7 +61,11 @@ def _attach_transport(transport):
         _wrap(transport, "handle_request", _serving_handler)
     else:
         note("sdk.transport", "handle_request is not an async method")
-    # Named so from 1.10 on, and with an underscore before.
+    if callable(getattr(transport, "connect", None)):
+        _wrap(transport, "connect", stateless.watching_connect)
+    else:
+        note("sdk.transport", "there is no method connect")
+    # Named so from 1.12 on; before, by the other name.
     names = [name for name in ("terminate", "_terminate_session") if _is_async(transport, name)]
     for name in names:
         _wrap(transport, name, _noting_terminate)
@@ -79,6 +85,8 @@ def _watching_init(original, unsupported):
 def _watch(manager, unsupported):
     listener.ensure()
     watching.watch(manager, unsupported)
+    if getattr(manager, "stateless", False) is True and not _is_async(manager, stateless.HANDLER):
+        note("sdk.manager", f"{stateless.HANDLER} is not an async method")
     # Where the application object is public, hosts call it directly as well as through handle_request.
     if callable(getattr(manager, "asgi_app", None)):
         manager.asgi_app = _CountingApp(manager.asgi_app, watching.watch_of(manager).manager)

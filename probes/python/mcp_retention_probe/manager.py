@@ -43,6 +43,8 @@ class Watch:
         self.streams = 0
         self.remnants = 0
         self.completed = 0
+        # Per-request sessions of a stateless manager whose server runs: it has no registry to look into.
+        self.unregistered = 0
         self.ages = IdleAges()
         self.durations = Durations()
 
@@ -107,6 +109,17 @@ class Watch:
     def request_done(self):
         with lock:
             self.completed += 1
+
+    def connected(self, transport):
+        """The server of a per-request session runs: until it ends, the session counts as registered."""
+        with lock:
+            self.unregistered += 1
+            self.registered(transport)
+
+    def disconnected(self, transport):
+        with lock:
+            self.unregistered -= 1
+            self.removed(transport)
 
     def stream_changed(self, by):
         with lock:

@@ -56,7 +56,7 @@ def _report(watch, now):
         "manager": watch.number,
         "stateless": getattr(manager, "stateless", False) is True,
         # The registry that the manager uses now, whoever put it there: so that a drift shows.
-        "registered": len(manager._server_instances),
+        "registered": len(manager._server_instances) + watch.unregistered,
         "registeredAtStart": watch.at_start,
         "registrations": watch.registrations,
         "removals": watch.removals,

@@ -160,6 +160,47 @@ class CountsTest(unittest.IsolatedAsyncioTestCase):
         del self.manager._server_instances["b"]
         self.assertReports(registered=0, removals=2, oldestIdleSeconds=None)
 
+    async def stateless_request(self, manager, **scope):
+        """A request that a stateless manager has answered; returns (event that ends its server, its task)."""
+        scope = {**POST, "ends": asyncio.Event(), **scope}
+        await manager._handle_stateless_request(scope, None, _swallow)
+        return scope["ends"], scope["server"]
+
+    async def test_a_stateless_session_counts_until_its_server_ends(self):
+        manager = self.module.StreamableHTTPSessionManager(stateless=True)
+        kept = [await self.stateless_request(manager) for _ in range(3)]
+        report = snapshot.take()["managers"][1]
+        self.assertEqual((report["registered"], report["registrations"], report["inFlight"]), (3, 3, 0))
+        self.assertIsNotNone(report["oldestIdleSeconds"])
+        for ends, server in kept:
+            ends.set()
+            await server
+        report = snapshot.take()["managers"][1]
+        self.assertEqual((report["registered"], report["removals"]), (0, 3))
+        self.assertEqual(support.identity_drift(report), 0)
+        self.assertEqual(report["endedSessionDurations"]["count"], 3)
+        self.assertReports(registered=0, registrations=0)
+
+    async def test_a_server_that_fails_has_ended(self):
+        manager = self.module.StreamableHTTPSessionManager(stateless=True)
+        _, server = await self.stateless_request(manager)
+        server.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await server
+        self.assertEqual(snapshot.take()["managers"][1]["registered"], 0)
+
+    async def test_a_transport_of_another_manager_is_no_stateless_session(self):
+        manager = self.module.StreamableHTTPSessionManager(stateless=True)
+        ends, server = await self.stateless_request(manager, id="other")
+        self.assertEqual(snapshot.take()["managers"][1]["registrations"], 0)
+        ends.set()
+        await server
+
+    async def test_a_connection_without_a_stateless_request_is_not_counted(self):
+        async with self.transport().connect() as streams:
+            self.assertEqual(streams, "streams")
+            self.assertReports(registered=0, registrations=0)
+
     async def test_managers_are_told_apart_and_numbered_as_they_were_made(self):
         other = self.module.StreamableHTTPSessionManager(stateless=True, session_idle_timeout=2.5)
         other._server_instances["a"] = self.transport()

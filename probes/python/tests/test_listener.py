@@ -37,6 +37,22 @@ class ListenerTest(support.HostTest):
         self.assertEqual(self.errors, "")
         self.assertEqual(list(self.directory.iterdir()), [])
 
+    def test_a_directory_that_was_given_to_a_group_opens_the_socket_to_it(self):
+        for mode, wanted in ((0o2750, 0o660), (0o750, 0o600), (0o2700, 0o600), (0o2710, 0o600)):
+            with self.subTest(oct(mode)):
+                self.directory.mkdir(parents=True, exist_ok=True)
+                self.directory.chmod(mode)
+                with self.host() as pid:
+                    path = self.directory / f"{pid}.sock"
+                    self.assertEqual(stat.S_IMODE(path.stat().st_mode), wanted)
+                    self.assertEqual(path.stat().st_gid, self.directory.stat().st_gid)
+                self.assertEqual(self.errors, "")
+
+    def test_a_directory_that_its_group_can_write_in_is_refused(self):
+        self.directory.mkdir(parents=True)
+        self.directory.chmod(0o2770)
+        self.assertIn("writable by others", self.refused())
+
     def test_the_process_message(self):
         with self.host() as pid:
             status, message = support.fetch(self.directory / f"{pid}.sock", "/v1/process")

@@ -35,6 +35,16 @@ class UnknownShapesTest(unittest.TestCase):
         manager = self.module.StreamableHTTPSessionManager()
         self.assertEqual(manager.handle_request(None, None, None), 7)
 
+    def test_a_stateless_manager_of_which_nothing_can_be_counted(self):
+        del self.module.StreamableHTTPSessionManager._handle_stateless_request
+        self.assertEqual(self.attached(), {})
+        self.module.StreamableHTTPSessionManager(stateless=True)
+        self.assertIn("_handle_stateless_request", problems.listed()[0]["last"])
+
+    def test_a_transport_without_connect(self):
+        del self.module.StreamableHTTPServerTransport.connect
+        self.assertIn("connect", self.attached()["sdk.transport"])
+
     def test_a_limit_without_a_known_admission(self):
         del self.module.StreamableHTTPSessionManager._admit_session
         self.assertIn("limit", self.attached()["sdk.manager"])
