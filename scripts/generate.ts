@@ -1,6 +1,6 @@
 /**
- * Writes what follows from the code: the JSON Schemas of the contracts, the Grafana dashboards, the Prometheus
- * rules. `--check` writes nothing and fails when a file is not current.
+ * Writes what follows from the code: the JSON Schemas of the contracts, the HTML report's script and style, the
+ * Grafana dashboards, the Prometheus rules. `--check` writes nothing and fails when a file is not current.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -12,6 +12,7 @@ import { configSchema, duration } from '../src/config/schema.ts';
 import { processMessageSchema, snapshotSchema } from '../src/observe/snapshot.ts';
 import { recordSchema } from '../src/recording/schema.ts';
 import { reportSchema } from '../src/verdict/schema.ts';
+import { pageModule } from './page.ts';
 
 /** A path below the project's folder, and what must stand there. */
 interface Generated {
@@ -37,11 +38,17 @@ const below = (folder: string, files: readonly Generated[]): Generated[] =>
 
 const generated = [
   ...schemas,
+  { path: 'src/report/html/assets.generated.ts', text: await pageModule() },
   ...below('dashboards/dist', [
     ...dashboardFiles(DEFAULT_RULES_OPTIONS),
     ...rulesFiles(DEFAULT_RULES_OPTIONS),
   ]),
   ...below('deploy/prometheus', rulesFiles(demonstration())),
+  // What docker compose shows must speak of the same policy as the rules beside it.
+  ...below(
+    'deploy/grafana/dashboards',
+    dashboardFiles(demonstration()).filter(({ path }) => /^[\w-]+\.json$/.test(path)),
+  ),
 ];
 
 /** docker-compose.yml shows a policy of its own, at a pace at which something is to be seen within a minute. */
