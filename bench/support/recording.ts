@@ -70,6 +70,9 @@ const session = (index: number, t: number): OpRecord[] =>
     t: t + 3 * (i + 1),
   }));
 
+/** Up to a million, and never the same twice in a row: what a real recording has in its fields. */
+const wobble = (t: number): number => (t * 7919) % 1_000_003;
+
 function sample(t: number, played: number): SampleRecord {
   const manager = {
     worker: '1',
@@ -85,12 +88,12 @@ function sample(t: number, played: number): SampleRecord {
     remnants: 0,
     startedAt: 1_700_000_000,
     takenAt: 1_700_000_000 + t / 1000,
-    oldestIdleSeconds: null,
+    oldestIdleSeconds: wobble(t) / 7e5,
     idleTimeoutSeconds: 1800,
     sessionLimit: 10_000,
     requestsCompleted: 4 * played,
   };
-  const memory = { rssBytes: 60_000_000, fds: 12, children: 0, limitBytes: null };
+  const memory = { rssBytes: 4096 * (15_000 + (wobble(t) % 999)), fds: 12, children: 0, limitBytes: null };
   return {
     type: 'sample',
     arm: 'a1',

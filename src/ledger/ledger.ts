@@ -22,10 +22,8 @@ export interface LedgerPolicy {
   readonly lagMs: number;
 }
 
-/** Idle time after which the operator wants a session gone, where neither he nor the target says otherwise. */
-export const DEFAULT_IDLE_MAX_SECONDS = 1800;
-export const DEFAULT_SLACK_MS = 2000;
-export const DEFAULT_LAG_MS = 300;
+export { DEFAULT_IDLE_MAX_SECONDS, DEFAULT_LAG_MS, DEFAULT_SLACK_MS } from './policy.ts';
+
 /** Servers' timers count in whole milliseconds of a clock that is read now and then: they may be early by this much. */
 const GRAIN_MS = 5;
 
@@ -45,6 +43,8 @@ interface Entry extends Timed {
   /** Requests and streams in flight; a session with any is not idle. */
   busy: number;
   ended: boolean;
+  /** Its opening was answered without an id: there is nothing to register but for the time of a request. */
+  sessionless: boolean;
   abandoned: boolean;
   /** `lo` before the DELETE in flight, null while there is none. Meanwhile no other answer proves that it lives. */
   beforeDelete: 0 | 1 | null;
@@ -107,6 +107,7 @@ export class Ledger {
       entry.beforeDelete = entry.lo;
       this.#set(entry, 0, entry.hi);
     }
+    if (entry.sessionless) this.#set(entry, 0, 1);
     entry.busy++;
     this.#timers.cancel(entry);
   }
@@ -129,7 +130,9 @@ export class Ledger {
     // A stream that opened stays in flight until its stream-end.
     if (!(op.step === 'stream' && op.outcome === 'ok')) entry.busy = Math.max(0, entry.busy - 1);
     if (isOpening(op)) this.#opened(entry, op, t);
-    else if (op.step === 'delete') this.#deleted(entry, op, t);
+    else if (entry.sessionless) {
+      if (entry.busy === 0) this.#gone(entry, t);
+    } else if (op.step === 'delete') this.#deleted(entry, op, t);
     else if (op.outcome === 'ok' && !entry.ended && entry.beforeDelete === null) this.#set(entry, 1, 1);
     else if (op.status === 404 && entry.lo === 0) this.#gone(entry, t);
     if (op.outcome === 'refused' && isOpening(op)) this.#gone(entry, t);
@@ -217,10 +220,16 @@ export class Ledger {
   #opened(entry: Entry, op: Op, t: number): void {
     entry.openedBy = t;
     if (op.outcome === 'ok') {
-      // A server without sessions answers without an id: nothing to register. Nor has one that ended meanwhile.
-      const registered = op.sid === true && !entry.ended ? 1 : 0;
+      if (op.sid !== true) {
+        // A server without sessions answers without an id.
+        entry.sessionless = true;
+        this.#gone(entry, t);
+        return;
+      }
+      // One that ended meanwhile is not registered.
+      const registered = entry.ended ? 0 : 1;
       this.#set(entry, registered, registered);
-      if (op.sid === true) this.#counts.opened++;
+      this.#counts.opened++;
     } else if (op.outcome === 'refused') this.#counts.refused++;
     else if (op.outcome === 'local') this.#set(entry, 0, 0);
     else this.#counts.uncertain++;
@@ -290,6 +299,7 @@ const newEntry = (): Entry => ({
   version: 0,
   armed: 0,
   ended: false,
+  sessionless: false,
   abandoned: false,
   beforeDelete: null,
   activeAt: 0,

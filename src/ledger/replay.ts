@@ -10,18 +10,10 @@ export interface Replay {
   readonly counts: LedgerCounts;
 }
 
-type Event = { readonly t: number; readonly order: number; readonly run: (ledger: Ledger) => void };
-
-/** Begins before ends before readings, where times are equal: an interval may be too wide, never too narrow. */
-const BEGIN = 0;
-const END = 1;
-const RESET = 2;
-const READ = 3;
-
 /**
  * @param ops recorded steps in any order
  * @param deaths times at which the target's process ended
- * @param times when to read, in ascending order
+ * @param times when to read, in any order
  */
 export function replay(
   ops: readonly OpRecord[],
@@ -29,18 +21,71 @@ export function replay(
   times: readonly number[],
   policy: LedgerPolicy,
 ): Replay {
-  const ledger = new Ledger(policy);
   const expected: Interval[] = [];
-  const events: Event[] = ops.flatMap((op) => {
-    const startedAt = op.t - op.ms;
-    return [
-      { t: startedAt, order: BEGIN, run: () => ledger.begin(op, startedAt) },
-      { t: op.t, order: END, run: () => ledger.end(op, startedAt, op.t) },
-    ];
-  });
-  for (const t of deaths) events.push({ t, order: RESET, run: () => ledger.reset() });
-  for (const t of times) events.push({ t, order: READ, run: () => expected.push(ledger.expectedAt(t)) });
-  events.sort((a, b) => a.t - b.t || a.order - b.order);
-  for (const event of events) event.run(ledger);
-  return { expected, counts: ledger.counts };
+  const counts = replayTo(ops, deaths, times, policy, (interval, index) => (expected[index] = interval));
+  return { expected, counts };
+}
+
+/** The same for very many times: `read` is called with each interval and the place of its time, by time. */
+export function replayTo(
+  ops: readonly OpRecord[],
+  deaths: readonly number[],
+  times: ArrayLike<number>,
+  policy: LedgerPolicy,
+  read: (expected: Interval, index: number) => void,
+): LedgerCounts {
+  const ledger = new Ledger(policy);
+  const startOf = (op: OpRecord): number => op.t - op.ms;
+  // Begins before ends before deaths before readings, where times are equal: an interval may be too wide, never too
+  // narrow.
+  const streams = [
+    stream(Float64Array.from(ops, startOf), (i, t) => ledger.begin(ops[i] as OpRecord, t)),
+    stream(
+      Float64Array.from(ops, (op) => op.t),
+      (i, t) => {
+        const op = ops[i] as OpRecord;
+        ledger.end(op, startOf(op), t);
+      },
+    ),
+    stream(new Float64Array(deaths), () => ledger.reset()),
+    stream(new Float64Array(times), (i, t) => read(ledger.expectedAt(t), i)),
+  ];
+  for (let next = soonest(streams); next !== null; next = soonest(streams)) advance(next);
+  return ledger.counts;
+}
+
+/** Events of one kind, by time; of the same time, in their order. */
+interface Stream {
+  readonly times: Float64Array;
+  /** Places in `times` in the order of time; null where that is their own order. */
+  readonly order: Uint32Array | null;
+  readonly run: (index: number, t: number) => void;
+  done: number;
+  /** Time of the next event; Infinity after the last. */
+  next: number;
+}
+
+function stream(times: Float64Array, run: Stream['run']): Stream {
+  const order = orderOf(times);
+  return { times, order, run, done: 0, next: times[order?.[0] ?? 0] ?? Infinity };
+}
+
+function orderOf(times: Float64Array): Uint32Array | null {
+  if (times.every((t, i) => i === 0 || t >= (times[i - 1] ?? 0))) return null;
+  // TypedArray's sort is stable.
+  return Uint32Array.from(times.keys()).sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0));
+}
+
+function advance(stream: Stream): void {
+  const index = stream.order?.[stream.done] ?? stream.done;
+  stream.run(index, stream.next);
+  stream.done++;
+  stream.next = stream.times[stream.order?.[stream.done] ?? stream.done] ?? Infinity;
+}
+
+/** Of streams with the same next time, the first. */
+function soonest(streams: readonly Stream[]): Stream | null {
+  let first: Stream | null = null;
+  for (const stream of streams) if (stream.next < (first?.next ?? Infinity)) first = stream;
+  return first;
 }

@@ -38,7 +38,13 @@ export const headerRecord = z.object({
 });
 
 /** Where arms that were taken over from another recording were measured. */
-export const originRecord = headerRecord.pick({ tool: true, host: true, startedAt: true, policy: true, seed: true });
+export const originRecord = headerRecord.pick({
+  tool: true,
+  host: true,
+  startedAt: true,
+  policy: true,
+  seed: true,
+});
 
 /** Two builds of this recording are compared. Since version 2. */
 export const comparisonRecord = z.object({
@@ -67,6 +73,8 @@ export const sweepRecord = z.object({
   package: z.string(),
   /** Every published version in the range, oldest first. */
   versions: z.array(z.string()),
+  /** Those of them that were taken back from the index; absent: none is known. */
+  yanked: z.array(z.string()).optional(),
   mode: z.enum(['all', 'bisect']),
 });
 
@@ -196,6 +204,8 @@ export const managerSample = z.object({
   idleTimeoutSeconds: z.number().positive().nullable(),
   sessionLimit: z.number().int().positive().nullable(),
   requestsCompleted: count,
+  /** What the probe cannot tell: its 0 or null there means nothing. Absent: it tells all. Since version 2. */
+  unknown: z.array(z.string()).optional(),
 });
 
 /** The three series at one moment, kept apart; null where a series could not be read. */
@@ -245,7 +255,7 @@ export const blockRecord = z.object({
       ms: z.number().positive(),
       p50Ms: z.number().nonnegative(),
       p99Ms: z.number().nonnegative(),
-      /** CPU time of the load side over the slice's time: near 1, it was the bottleneck. */
+      /** Share of the slice's time that the load side's event loop was busy: near 1, it was the bottleneck. */
       loadCpu: z.number().nonnegative(),
     }),
   ),

@@ -6,6 +6,9 @@ import { atLast } from '../cleanup.ts';
 import { reasonOf } from '../errno.ts';
 import type { EndRecord, HeaderRecord, RecordingRecord, Untimed } from './schema.ts';
 
+/** The file's name in the folder of a run. */
+export const RECORDING_FILE = 'recording.ndjson';
+
 const FLUSH_BYTES = 64 * 1024;
 const FLUSH_MS = 100;
 

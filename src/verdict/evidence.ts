@@ -6,36 +6,15 @@ import {
   DEFAULT_IDLE_MAX_SECONDS,
   DEFAULT_LAG_MS,
   DEFAULT_SLACK_MS,
-  type Interval,
   type LedgerCounts,
 } from '../ledger/ledger.ts';
-import { replay } from '../ledger/replay.ts';
+import { replayTo } from '../ledger/replay.ts';
 import type { ArmEvents } from '../recording/reader.ts';
+import { countsOf, type Count, type Counts } from './counts.ts';
 import { distrustOf, keepsNoSessions, misroutingOf } from './trust.ts';
-import type {
-  ArmRecord,
-  BuildRecord,
-  HeaderRecord,
-  OpRecord,
-  PhaseRecord,
-  SampleRecord,
-} from '../recording/schema.ts';
+import type { ArmRecord, BuildRecord, HeaderRecord, OpRecord } from '../recording/schema.ts';
 
-/** A sample with registry counts, summed over workers and managers, beside what was expected. */
-export interface Count {
-  readonly t: number;
-  readonly stage: string;
-  readonly phase: PhaseRecord['phase'] | 'start';
-  readonly settled: boolean;
-  readonly registered: number;
-  readonly remnants: number;
-  readonly inFlight: number;
-  readonly expected: Interval;
-  /** Positive: kept too many. Negative: dropped what it should have kept. */
-  readonly retentionDrift: number;
-  /** The largest deviation of one manager; any but 0 means that the counts cannot be trusted. */
-  readonly identityDrift: number;
-}
+export type { Count } from './counts.ts';
 
 export interface Evidence {
   readonly events: ArmEvents;
@@ -44,7 +23,7 @@ export interface Evidence {
   /** null: none. undefined: not known. */
   readonly idleTimeoutSeconds: number | null | undefined;
   readonly sessionLimit: number | null | undefined;
-  readonly counts: readonly Count[];
+  readonly counts: Counts;
   /** Samples in which the probe answered and said that it cannot read this SDK. */
   readonly unsupportedSamples: number;
   readonly ledger: LedgerCounts;
@@ -54,6 +33,8 @@ export interface Evidence {
   ops(step: string, stage?: string): readonly OpRecord[];
   /** Milliseconds from a session's last activity to the beginning of this step. */
   idleBefore(op: OpRecord): number | null;
+  /** The same from when the session's last request was sent: some servers count idleness from its arrival. */
+  unaskedBefore(op: OpRecord): number | null;
   /** Why the registry's counts cannot be judged, or null. */
   readonly distrust: string | null;
   /** Others' sessions that were registered before the case: as many kept ones may hide behind their end. */
@@ -62,6 +43,8 @@ export interface Evidence {
   readonly misrouting: string | null;
   /** The server answers initialize without a session id. */
   readonly sessionless: boolean;
+  /** Times at which the server's process ended or another one answered, ascending. */
+  readonly restarts: readonly number[];
   /** Why the target is no longer there, or null. */
   readonly death: { readonly reason: string; readonly killed: boolean } | null;
   /** Why the arm was cut, or null where it was played to its end. */
@@ -75,105 +58,100 @@ export function evidenceOf(events: ArmEvents, header: HeaderRecord, kind: BuildR
   const settings = knownSettings(events);
   const deaths = events.targets.filter((record) => record.event === 'died').map((record) => record.t);
   const idleSeconds = header.policy.idleMaxSeconds ?? settings.idleTimeoutSeconds ?? DEFAULT_IDLE_MAX_SECONDS;
-  const counted = events.samples.filter((sample) => sample.sessions?.supported);
-  const { expected, counts: ledger } = replay(
-    events.ops,
-    deaths,
-    counted.map((sample) => sample.t),
-    { idleSeconds, slackMs: DEFAULT_SLACK_MS, lagMs: DEFAULT_LAG_MS },
-  );
-  // What was registered before the case, without what the first look at a foreign server has left open itself.
-  const baseline = counted[0] ? Math.max(0, sum(counted[0], 'registered') - (expected[0]?.max ?? 0)) : 0;
-  const counts = counted.map((sample, i) =>
-    countOf(sample, stageAt(events.phases, sample.t), expected[i] ?? { min: 0, max: 0 }, baseline),
-  );
-  const idleBefore = idleTimes(events.ops);
+  const { counted, counts, baseline, ledger, unsupportedSamples } = countedOf(events, deaths, idleSeconds);
+  let times: ReturnType<typeof idleTimes> | null = null;
+  const before = (op: OpRecord): Before | null => (times ??= idleTimes(events.ops)).get(op) ?? null;
+  const idleBefore = (op: OpRecord): number | null => before(op)?.idle ?? null;
   return {
     events,
     arm: events.arm,
     policy: header.policy,
     ...settings,
     counts,
-    unsupportedSamples: events.samples.filter((sample) => sample.sessions?.supported === false).length,
+    unsupportedSamples,
     ledger,
-    settled: (stage) => counts.findLast((count) => count.settled && count.stage === stage) ?? null,
+    settled: (stage) => counts.settled.findLast((count) => count.stage === stage) ?? null,
     ops: (step, stage) =>
       events.ops.filter(
         (op) => op.step === step && (stage === undefined ? !ASIDE.has(op.stage) : op.stage === stage),
       ),
-    idleBefore: (op) => idleBefore.get(op) ?? null,
-    distrust: distrustOf(events, counted, kind),
+    idleBefore,
+    unaskedBefore: (op) => before(op)?.unasked ?? null,
+    distrust: distrustOf(events, counted, kind, counts.restarts.length > 0),
     strangers: kind === 'url' ? baseline : 0,
-    misrouting: misroutingOf(events, (op) => idleBefore.get(op) ?? null),
+    misrouting: misroutingOf(events, idleBefore),
     sessionless: keepsNoSessions(events),
+    restarts: [...deaths, ...counts.restarts].sort((a, b) => a - b),
     death: deathOf(events),
     cut: cutOf(events),
   };
 }
 
-type Counter = 'registered' | 'remnants' | 'inFlight';
-
-const sum = (sample: SampleRecord, key: Counter): number =>
-  (sample.sessions?.managers ?? []).reduce((total, manager) => total + manager[key], 0);
-
-function countOf(
-  sample: SampleRecord,
-  stage: Pick<Count, 'stage' | 'phase'>,
-  own: Interval,
-  baseline: number,
-): Count {
-  const registered = sum(sample, 'registered');
-  const expected = { min: baseline + own.min, max: baseline + own.max };
-  const identity = (sample.sessions?.managers ?? []).map(
-    (m) => m.registered - (m.registeredAtStart + m.registrations - m.removals),
-  );
-  return {
-    t: sample.t,
-    ...stage,
-    settled: sample.settled ?? false,
-    registered,
-    remnants: sum(sample, 'remnants'),
-    inFlight: sum(sample, 'inFlight'),
-    expected,
-    retentionDrift: Math.max(0, registered - expected.max) + Math.min(0, registered - expected.min),
-    identityDrift: identity.reduce((worst, drift) => (Math.abs(drift) > Math.abs(worst) ? drift : worst), 0),
-  };
-}
-
-function stageAt(phases: readonly PhaseRecord[], t: number): Pick<Count, 'stage' | 'phase'> {
-  const current = phases.findLast((record) => record.t <= t);
-  return current ? { stage: current.stage, phase: current.phase } : { stage: 'start', phase: 'start' };
+/** The samples in which the probe counted, and what follows from them and the ledger. */
+function countedOf(events: ArmEvents, deaths: readonly number[], idleSeconds: number) {
+  const { samples } = events;
+  const places: number[] = [];
+  const times: number[] = [];
+  let unsupportedSamples = 0;
+  for (let i = 0; i < samples.length; i++) {
+    const supported = samples.supportedAt(i);
+    if (supported === false) unsupportedSamples++;
+    if (supported !== true) continue;
+    places.push(i);
+    times.push(samples.time(i));
+  }
+  const expected = { min: new Float64Array(places.length), max: new Float64Array(places.length) };
+  const policy = { idleSeconds, slackMs: DEFAULT_SLACK_MS, lagMs: DEFAULT_LAG_MS };
+  const ledger = replayTo(events.ops, deaths, times, policy, ({ min, max }, i) => {
+    expected.min[i] = min;
+    expected.max[i] = max;
+  });
+  const [first] = places;
+  const found = first === undefined ? [] : samples.managersAt(first);
+  const registered = found.reduce((total, manager) => total + manager.registered, 0);
+  // What was registered before the case, without what the first look at a foreign server has left open itself.
+  const baseline = Math.max(0, registered - (expected.max[0] ?? 0));
+  const counts = countsOf(samples, places, events.phases, expected, baseline);
+  const counted = places.length === samples.length ? samples : samples.pick(places);
+  return { counted, counts, baseline, ledger, unsupportedSamples };
 }
 
 /** What the probe reports goes before what was set or declared. */
 function knownSettings(events: ArmEvents): Pick<Evidence, 'idleTimeoutSeconds' | 'sessionLimit'> {
   const managers = events.samples.findLast((s) => s.sessions?.supported && s.sessions.managers.length > 0)
     ?.sessions?.managers;
-  if (!managers) {
-    return {
-      idleTimeoutSeconds: events.arm.settings.idleTimeoutSeconds,
-      sessionLimit: events.arm.settings.maxSessions,
-    };
-  }
-  const longest = (values: (number | null)[]): number | null =>
-    values.some((value) => value === null) ? null : Math.max(...(values as number[]));
+  const { idleTimeoutSeconds, maxSessions } = events.arm.settings;
+  const reported = (field: 'idleTimeoutSeconds' | 'sessionLimit', set: number | null | undefined) => {
+    if (!managers || managers.some((manager) => manager.unknown?.includes(field))) return set;
+    const values = managers.map((manager) => manager[field]);
+    return values.some((value) => value === null) ? null : Math.max(...(values as number[]));
+  };
   return {
-    idleTimeoutSeconds: longest(managers.map((manager) => manager.idleTimeoutSeconds)),
-    sessionLimit: longest(managers.map((manager) => manager.sessionLimit)),
+    idleTimeoutSeconds: reported('idleTimeoutSeconds', idleTimeoutSeconds),
+    sessionLimit: reported('sessionLimit', maxSessions),
   };
 }
 
 /** For each step, how long its session had been quiet; null for a session's first. */
-function idleTimes(ops: readonly OpRecord[]): Map<OpRecord, number | null> {
-  const last = new Map<string, number>();
-  const times = new Map<OpRecord, number | null>();
+function idleTimes(ops: readonly OpRecord[]): Map<OpRecord, Before> {
+  const last = new Map<string, OpRecord>();
+  const times = new Map<OpRecord, Before>();
   for (const op of [...ops].sort((a, b) => a.t - b.t)) {
     if (op.outcome === 'local') continue;
     const before = last.get(op.session);
-    times.set(op, before === undefined ? null : op.t - op.ms - before);
-    last.set(op.session, op.t);
+    if (before !== undefined) {
+      const idle = op.t - op.ms - before.t;
+      times.set(op, { idle, unasked: idle + before.ms });
+    }
+    last.set(op.session, op);
   }
   return times;
+}
+
+/** Milliseconds from the answer to a session's last request, and from when that was sent. */
+interface Before {
+  readonly idle: number;
+  readonly unasked: number;
 }
 
 function deathOf(events: ArmEvents): Evidence['death'] {

@@ -1,3 +1,4 @@
+import type { Samples } from '../recording/samples.ts';
 import type { Evidence } from './evidence.ts';
 import type { MemoryReport } from './schema.ts';
 import { robustSlope, type Estimate, type Point } from './statistics.ts';
@@ -6,18 +7,28 @@ const KIB = 1024;
 
 /** Resident memory beside the sessions played so far: evidence, never a verdict. */
 export function memoryOf(evidence: Evidence): MemoryReport {
-  const read = evidence.events.samples.flatMap((s) => (s.memory ? [{ t: s.t, ...s.memory }] : []));
   const kibPerSession = slopeOf(evidence);
-  const limitBytes = read.findLast((sample) => sample.limitBytes !== null)?.limitBytes ?? null;
-  const limit = evidence.sessionLimit ?? null;
+  const read = readOf(evidence.events.samples);
   return {
-    startBytes: read[0]?.rssBytes ?? null,
-    endBytes: read.at(-1)?.rssBytes ?? null,
-    peakBytes: read.length > 0 ? read.reduce((most, sample) => Math.max(most, sample.rssBytes), 0) : null,
+    ...read,
     kibPerSession,
-    limitBytes,
-    capacity: capacityOf(limit, kibPerSession, limitBytes),
+    capacity: capacityOf(evidence.sessionLimit ?? null, kibPerSession, read.limitBytes),
   };
+}
+
+type Read = Pick<MemoryReport, 'startBytes' | 'endBytes' | 'peakBytes' | 'limitBytes'>;
+
+function readOf(samples: Samples): Read {
+  const read: Read = { startBytes: null, endBytes: null, peakBytes: null, limitBytes: null };
+  for (let i = 0; i < samples.length; i++) {
+    const bytes = samples.rssBytesAt(i);
+    if (bytes === null) continue;
+    read.startBytes ??= bytes;
+    read.endBytes = bytes;
+    read.peakBytes = Math.max(read.peakBytes ?? 0, bytes);
+    read.limitBytes = samples.limitBytesAt(i) ?? read.limitBytes;
+  }
+  return read;
 }
 
 /** A default cap is no capacity qualification: what it would hold, against what there is. */
@@ -40,12 +51,15 @@ function slopeOf(evidence: Evidence): Estimate | null {
     .filter((op) => op.step === 'open' || op.step === 'refuse')
     .map((op) => op.t)
     .sort((a, b) => a - b);
+  const { samples } = evidence.events;
   const points: Point[] = [];
   let x = 0;
-  for (const sample of evidence.events.samples) {
-    while ((begun[x] ?? Infinity) <= sample.t) x++;
-    const inside = sample.t >= load.t && sample.t <= (next?.t ?? Infinity);
-    if (sample.memory && inside) points.push({ x, y: sample.memory.rssBytes / KIB });
+  for (let i = 0; i < samples.length; i++) {
+    const t = samples.time(i);
+    const bytes = samples.rssBytesAt(i);
+    while ((begun[x] ?? Infinity) <= t) x++;
+    const inside = t >= load.t && t <= (next?.t ?? Infinity);
+    if (bytes !== null && inside) points.push({ x, y: bytes / KIB });
   }
   return robustSlope(points);
 }

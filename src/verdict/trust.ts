@@ -3,6 +3,7 @@
  * this process, taken now.
  */
 import type { ArmEvents } from '../recording/reader.ts';
+import type { Sequence } from '../recording/rows.ts';
 import type { BuildRecord, ManagerSample, OpRecord, SampleRecord } from '../recording/schema.ts';
 
 /** Steps whose request may make a server register a session. */
@@ -25,42 +26,50 @@ function sumOf(sample: SampleRecord): Sum {
 /**
  * Why the registry's counts cannot be judged, in one sentence; null where they can.
  * @param counted samples in which the probe counted
+ * @param restarted whether another process answered one of them than the one before
  */
 export function distrustOf(
   events: ArmEvents,
-  counted: readonly SampleRecord[],
+  counted: Sequence<SampleRecord>,
   kind: BuildRecord['kind'],
+  restarted = isRestarted(counted),
 ): string | null {
-  const [first] = counted;
+  const first = counted.at(0);
   const last = counted.findLast((sample) => sample.settled) ?? counted.at(-1);
   if (!first || !last) return null;
   const ops = events.ops.filter((op) => op.t > first.t && op.t <= last.t);
   return (
-    restarted(counted) ??
+    (restarted ? RESTARTED : null) ??
     stale(first, last, ops) ??
     unseen(first, last, ops) ??
     (kind === 'url' ? others(first, last, ops) : null)
   );
 }
 
+const RESTARTED =
+  'The server was restarted, or a worker came or went, in the middle of the case: its counts begin anew there. Measure it while nothing restarts it.';
+
 /** Another process answers, or its counters went back: what was registered before is not known any more. */
-function restarted(counted: readonly SampleRecord[]): string | null {
-  const processes = (sample: SampleRecord): string =>
-    managersOf(sample)
-      .map((manager) => `${manager.worker}@${manager.startedAt}`)
-      .join();
-  const [first, ...rest] = counted;
-  let before = first;
-  for (const sample of rest) {
-    if (!before) break;
-    // A worker that makes its manager with its first request adds one; none may go or change.
-    const kept = processes(sample).startsWith(processes(before));
-    if (!kept || sumOf(sample).registrations < sumOf(before).registrations)
-      return 'The server was restarted, or a worker came or went, in the middle of the case: its counts begin anew there. Measure it while nothing restarts it.';
-    before = sample;
+function isRestarted(counted: Iterable<SampleRecord>): boolean {
+  let before: readonly ManagerSample[] | null = null;
+  for (const sample of counted) {
+    const managers = managersOf(sample);
+    if (before && isOther(before, managers)) return true;
+    before = managers;
   }
-  return null;
+  return false;
 }
+
+/** A worker that makes its manager with its first request adds one; none may go or change. */
+export function isOther(before: readonly ManagerSample[], after: readonly ManagerSample[]): boolean {
+  const kept = before.every(
+    ({ worker, startedAt }, i) => after[i]?.worker === worker && after[i].startedAt === startedAt,
+  );
+  return !kept || registrationsOf(after) < registrationsOf(before);
+}
+
+const registrationsOf = (managers: readonly ManagerSample[]): number =>
+  managers.reduce((total, manager) => total + manager.registrations, 0);
 
 function stale(first: SampleRecord, last: SampleRecord, ops: readonly OpRecord[]): string | null {
   if (first === last || ops.length === 0) return null;
@@ -94,17 +103,15 @@ const AT_ONCE_MS = 100;
 
 /** Answers of 404 to a session that is open: another worker was asked than the one that knows it. */
 export function misroutingOf(events: ArmEvents, idleBefore: (op: OpRecord) => number | null): string | null {
+  const followed = events.ops.filter((op) => op.step === 'initialized' || op.step === 'call');
+  // To look for idle times takes long, and hardly ever is there a reason.
+  if (!followed.some((op) => op.status === 404)) return null;
   const opened = new Set(
     events.ops
       .filter((op) => op.step === 'open' && op.outcome === 'ok' && op.sid === true)
       .map((op) => op.session),
   );
-  const asked = events.ops.filter(
-    (op) =>
-      (op.step === 'initialized' || op.step === 'call') &&
-      opened.has(op.session) &&
-      (idleBefore(op) ?? Infinity) < AT_ONCE_MS,
-  );
+  const asked = followed.filter((op) => opened.has(op.session) && (idleBefore(op) ?? Infinity) < AT_ONCE_MS);
   const lost = asked.filter((op) => op.status === 404);
   if (lost.length === 0) return null;
   return `${lost.length} of ${asked.length} requests got 404 right after their session was opened: several workers without session affinity (or sessions that end at once). Send each session to the worker that opened it, or measure one worker.`;

@@ -5,35 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { assemble, readRecording, UnreadableRecording } from '../../src/recording/reader.ts';
-import { RECORDING_SCHEMA, type HeaderRecord } from '../../src/recording/schema.ts';
 import { RecordingError, RecordingWriter } from '../../src/recording/writer.ts';
+import { ARM as arm, HEADER as header, lines } from '../support/recordings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'recording-'));
 after(() => rmSync(folder, { recursive: true }));
 
-const header: HeaderRecord = {
-  type: 'header',
-  schema: RECORDING_SCHEMA,
-  tool: { name: 'mcp-retention', version: '0.0.0' },
-  host: { os: 'linux', arch: 'x64', cpus: 2, memoryBytes: 1, node: 'v20' },
-  startedAt: '2026-01-01T00:00:00Z',
-  command: 'check x',
-  seed: 1,
-  policy: { idleMaxSeconds: null, maxSessions: null },
-  sampleEveryMs: 100,
-};
-const arm = {
-  type: 'arm',
-  t: 1,
-  arm: 'a1',
-  build: 'b',
-  case: 'delete',
-  settings: {},
-  lacks: [],
-  size: { sessions: 1, warmUp: 0, concurrency: 1 },
-  promised: [],
-  notPromised: [],
-};
 const op = {
   type: 'op',
   t: 2,
@@ -45,7 +22,6 @@ const op = {
   outcome: 'ok',
   status: 200,
 };
-const lines = (...records: object[]): string[] => records.map((record) => JSON.stringify(record));
 
 test('what is written is read back', async () => {
   const path = join(folder, 'whole.ndjson');

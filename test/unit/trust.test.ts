@@ -3,27 +3,7 @@ import { test } from 'node:test';
 import type { ArmEvents } from '../../src/recording/reader.ts';
 import type { ManagerSample, OpRecord, SampleRecord } from '../../src/recording/schema.ts';
 import { distrustOf, keepsNoSessions, misroutingOf } from '../../src/verdict/trust.ts';
-
-const manager = (more: Partial<ManagerSample>): ManagerSample => ({
-  worker: '1',
-  manager: '0',
-  startedAt: 100,
-  takenAt: 200,
-  registered: 0,
-  registeredAtStart: 0,
-  registrations: 0,
-  removals: 0,
-  expirations: 0,
-  rejections: 0,
-  inFlight: 0,
-  streamsOpen: 0,
-  remnants: 0,
-  oldestIdleSeconds: null,
-  idleTimeoutSeconds: null,
-  sessionLimit: null,
-  requestsCompleted: 0,
-  ...more,
-});
+import { manager } from '../support/recordings.ts';
 
 const sample = (t: number, ...managers: ManagerSample[]): SampleRecord => ({
   type: 'sample',
