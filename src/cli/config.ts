@@ -5,14 +5,22 @@ import type { Config } from '../config/schema.ts';
 import { reasonOf } from '../errno.ts';
 import { resolveTarget } from '../targets/resolve.ts';
 import { UsageError } from '../targets/target.ts';
+import { checkAllowances } from './allow.ts';
 
-export const SAMPLE_CONFIG = `# Configuration of mcp-retention. "mcp-retention config check" validates it.
+export const SAMPLE_CONFIG = `# yaml-language-server: $schema=node_modules/mcp-retention/schemas/config.v1.json
+# Configuration of mcp-retention. "mcp-retention config check" validates it; with mcp-retention in the project's
+# node_modules, the line above lets an editor do so while you write.
 version: 1
 
 # What the operator wants. Without it, a server's own idle timeout and cap are the measure.
 policy:
   # idleMax: 30m        # an abandoned session must be gone after this long
   # maxSessions: 500    # never more than this many at once
+
+# Claims whose failure is allowed, each with its reason: it is shown, and fails nothing. An allowance whose claim
+# passes everywhere is stale, and fails. "mcp-retention cases" lists the claims.
+# allow:
+#   abandon.bounded: we run behind a worker that is recycled every hour
 
 # Servers by name: mcp-retention check NAME
 targets:
@@ -79,6 +87,7 @@ export function configCheck(file: string = DEFAULT_CONFIG_FILE): string {
   const config = loadConfig(file);
   const names = Object.keys(config.targets);
   for (const name of names) checkTarget(name, config, file);
+  checkAllowances(config, file);
   return `${file} is valid: ${names.length} target${names.length === 1 ? '' : 's'}${names.length > 0 ? ` (${names.join(', ')})` : ''}`;
 }
 

@@ -1,20 +1,13 @@
 /** demo and check: measure, judge, write, and say with which code to exit. */
-import { join } from 'node:path';
 import { CASES } from '../cases/index.ts';
 import { loadConfig } from '../config/load.ts';
-import type { Config } from '../config/schema.ts';
-import { createLogger } from '../log.ts';
-import type { HeaderRecord } from '../recording/schema.ts';
+import { DEFAULT_SEED } from '../run/run-options.ts';
 import { run } from '../run/run.ts';
-import { isPackage, resolveTarget } from '../targets/resolve.ts';
-import { UsageError, type Build } from '../targets/target.ts';
 import type { Report } from '../verdict/schema.ts';
 import { exitCodeOf, type ExitCode, UNDECIDED } from './exit.ts';
 import type { MeasureOptions, TargetOptions } from './options.ts';
-import { checkOut, checkReports, recordingIn } from './places.ts';
 import { publish } from './publish.ts';
-import { progressView } from './progress.ts';
-import { redactedCommand } from './redact.ts';
+import { measuring, refuseUnused, resolver } from './run-options.ts';
 
 /** The affected and the patched build of both lines. */
 export const BUILT_IN = ['1.29.1', '1.30.0', '2.1.1', '2.2.0'].map((version) => `python:mcp@${version}`);
@@ -29,12 +22,14 @@ export async function demo(options: MeasureOptions, signal: AbortSignal): Promis
   return measured ? 0 : UNDECIDED;
 }
 
+/** @param onRecording receives the recording's path */
 export async function check(
   target: string,
   options: MeasureOptions & TargetOptions,
   signal: AbortSignal,
+  onRecording?: (path: string) => void,
 ): Promise<ExitCode> {
-  return exitCodeOf(await measure([target], options, options, signal));
+  return exitCodeOf(await measure([target], options, options, signal, onRecording));
 }
 
 const wasMeasured = (played: Report['builds'][number]['cases'][number]): boolean =>
@@ -45,75 +40,16 @@ async function measure(
   options: MeasureOptions,
   target: TargetOptions,
   signal: AbortSignal,
+  onRecording?: (path: string) => void,
 ): Promise<Report> {
   const config = loadConfig(options.config);
-  const builds = buildsOf(targets, config, options, target);
-  const out = options.out ?? defaultOut();
-  checkOut(out);
-  checkReports(options, recordingIn(out));
+  refuseUnused(targets, config, target);
+  const builds = targets.map(resolver(config, options, target));
   const cases = options.case ?? CASES;
-  const view = progressView(process.stderr, builds.length * cases.length);
-  const recording = await run({
-    builds,
-    cases,
-    size: {
-      ...(options.sessions !== undefined && { sessions: options.sessions }),
-      ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
-    },
-    seed: options.seed,
-    out,
-    policy: policyOf(config.policy),
-    probeDir: options.probeDir ?? null,
-    requireProbe: options.requireProbe === true,
-    command: redactedCommand(process.argv.slice(2)),
-    signal,
-    onProgress: view.onProgress,
-    log: createLogger(options.logLevel),
-  }).finally(() => view.close());
+  const recording = await measuring(
+    { options, config, signal, arms: builds.length * cases.length },
+    (common) => run({ ...common, builds, cases, seed: options.seed ?? DEFAULT_SEED }),
+  );
+  onRecording?.(recording);
   return publish(recording, options);
-}
-
-function buildsOf(
-  targets: readonly string[],
-  config: Config,
-  { probeDir }: MeasureOptions,
-  target: TargetOptions,
-): Build[] {
-  return targets.map((text) => {
-    if (isPackage(text, config)) refuseUnused(text, target);
-    return resolveTarget(text, {
-      config,
-      allowHosts: target.allowHost ?? [],
-      ...(target.pid !== undefined && { pid: target.pid }),
-      headers: target.header ?? {},
-      ...(probeDir !== undefined && { probeDir }),
-    });
-  });
-}
-
-/** What a package has no use for would be left out without a word. */
-function refuseUnused(text: string, { header, allowHost }: TargetOptions): void {
-  const option = header !== undefined ? '--header' : allowHost !== undefined ? '--allow-host' : null;
-  if (option !== null)
-    throw new UsageError(
-      `${option} goes with a server that is not this tool's own: ${text} is served on loopback and takes no headers.`,
-    );
-}
-
-function policyOf(policy: {
-  idleMax?: number | undefined;
-  maxSessions?: number | undefined;
-}): HeaderRecord['policy'] {
-  return { idleMaxSeconds: policy.idleMax ?? null, maxSessions: policy.maxSessions ?? null };
-}
-
-/** A folder of its own for each run: no recording is ever overwritten. */
-function defaultOut(): string {
-  const stamp = new Date()
-    .toISOString()
-    .replace(/[-:]/g, '')
-    .replace('T', '-')
-    .replace('.', '-')
-    .replace('Z', '');
-  return join('.mcp-retention', stamp);
 }

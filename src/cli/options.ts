@@ -4,6 +4,7 @@ import { CASES } from '../cases/index.ts';
 import type { Case } from '../cases/case.ts';
 import { LOG_LEVELS, type LogLevel } from '../log.ts';
 import { FORMAT_NAMES, FORMATS } from '../report/formats.ts';
+import { DEFAULT_SEED } from '../run/run-options.ts';
 import { UsageError } from '../targets/target.ts';
 import type { ReportPaths } from './places.ts';
 
@@ -39,11 +40,13 @@ export interface MeasureOptions extends ReportPaths {
   readonly case?: readonly Case[];
   readonly sessions?: number;
   readonly concurrency?: number;
-  readonly seed: number;
+  readonly seed?: number;
   readonly out?: string;
   readonly probeDir?: string;
   readonly requireProbe?: true;
   readonly config?: string;
+  /** `host:port`, or true for any port. */
+  readonly live?: string | true;
   readonly logLevel: LogLevel;
 }
 
@@ -69,11 +72,12 @@ export function withMeasureOptions(command: Command): Command {
       wholeNumber(1, 1_000_000),
     )
     .option('--concurrency <n>', 'sessions at a time', wholeNumber(1, 1000))
-    .option('--seed <n>', 'seed of the session plans', wholeNumber(0, 2 ** 31 - 1), 1)
+    .option('--seed <n>', `seed of the session plans (default: ${DEFAULT_SEED})`, wholeNumber(0, 2 ** 31 - 1))
     .option('--out <dir>', 'folder for the recording, the reports and the servers’ logs')
     .option('--probe-dir <dir>', 'folder of the probes’ sockets (default: a private one for each arm)')
     .option('--require-probe', 'undecided (exit 3) where the registry cannot be counted')
     .option('--config <file>', 'configuration (default: mcp-retention.yaml, where it is there)')
+    .option('--live [host:port]', 'serve the HTML report on loopback while the run goes on')
     .addOption(new Option('--log-level <level>', 'logs on stderr').choices(LOG_LEVELS).default('error'));
 }
 

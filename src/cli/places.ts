@@ -15,14 +15,14 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { codeOf, isFull, reasonOf } from '../errno.ts';
-import { RecordingError } from '../recording/writer.ts';
+import { RECORDING_FILE, RecordingError } from '../recording/writer.ts';
 import { FORMAT_NAMES, type Format } from '../report/formats.ts';
 import { UsageError } from '../targets/target.ts';
 
 /** Where a report is written besides: a path for each format that was asked for. */
 export type ReportPaths = { readonly [F in Format]?: string };
 
-export const recordingIn = (out: string): string => join(out, 'recording.ndjson');
+export const recordingIn = (out: string): string => join(out, RECORDING_FILE);
 export const logsIn = (out: string): string => join(out, 'logs');
 
 /**
@@ -58,10 +58,10 @@ function exists(path: string): boolean {
 
 /**
  * Reports can be written there.
- * @param recording where the recording is or will be: its folder need not be there yet
+ * @param recording where the recording is or will be: its folder need not be there yet; null: there is none
  * @throws UsageError; RecordingError where the disk is full
  */
-export function checkReports(paths: ReportPaths, recording: string): void {
+export function checkReports(paths: ReportPaths, recording: string | null): void {
   const named = new Map<string, Format>();
   for (const format of FORMAT_NAMES) {
     const path = paths[format];
@@ -74,18 +74,29 @@ export function checkReports(paths: ReportPaths, recording: string): void {
   }
 }
 
-function checkReport(option: string, path: string, recording: string): void {
+/** @throws UsageError; RecordingError where the disk is full */
+export function checkWritable(what: string, path: string): void {
+  attempt(`${what} ${path} cannot be written`, 'name a file in a folder that is there', () => {
+    tryBeside(path);
+  });
+}
+
+function tryBeside(path: string): void {
+  const trial = besides(path);
+  closeSync(openSync(trial, 'w'));
+  unlinkSync(trial);
+}
+
+function checkReport(option: string, path: string, recording: string | null): void {
   if (path === '') throw new UsageError(`${option} names no file: give its path.`);
   attempt(`${option} ${path} cannot be written`, 'name a file in a folder that is there', () => {
     const there = statOf(path);
     if (there?.isDirectory() === true || /[/\\]$/.test(path))
       throw new UsageError(`${option} ${path} is a folder: name a file in it.`);
-    if (realOf(path) === realOf(recording))
+    if (recording !== null && realOf(path) === realOf(recording))
       throw new UsageError(`${option} ${path} is the recording, which is kept: name another file.`);
-    if (there?.isFile() === false || isSoon(path, recording)) return;
-    const trial = besides(path);
-    closeSync(openSync(trial, 'w'));
-    unlinkSync(trial);
+    if (there?.isFile() === false || (recording !== null && isSoon(path, recording))) return;
+    tryBeside(path);
   });
 }
 

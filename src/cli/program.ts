@@ -1,23 +1,25 @@
 /** The command line: names, options, and what each command runs. */
 import { Command } from 'commander';
 import { TOOL } from '../version.ts';
+import { compareCommand } from './compare.ts';
 import { configCheck, configInit } from './config.ts';
 import { dashboardsCommand } from './dashboards.ts';
 import { DEFAULT_CONFIG_FILE } from '../config/load.ts';
 import { exitCodeOf, type ExitCode } from './exit.ts';
 import { exporterCommand } from './exporter.ts';
+import {
+  checkFromPrometheus,
+  neededTarget,
+  withPrometheusOptions,
+  type CheckOptions,
+} from './from-prometheus.ts';
 import { listCases, listTargets, pythonProbe } from './lists.ts';
 import { loadCommand } from './load.ts';
 import { check, demo } from './measure.ts';
-import {
-  withMeasureOptions,
-  withReportOptions,
-  withTargetOptions,
-  type MeasureOptions,
-  type TargetOptions,
-} from './options.ts';
+import { withMeasureOptions, withReportOptions, withTargetOptions, type MeasureOptions } from './options.ts';
 import type { ReportPaths } from './places.ts';
 import { printReport } from './publish.ts';
+import { sweepCommand } from './sweep.ts';
 
 /** @param done receives the exit code of the command that ran */
 export function program(signal: AbortSignal, done: (code: ExitCode) => void): Command {
@@ -33,6 +35,8 @@ export function program(signal: AbortSignal, done: (code: ExitCode) => void): Co
       '\nExit codes: 0 every promised claim passed, 1 a claim failed, 2 the command or configuration is wrong, 3 undecided.',
     );
   measuring(root, signal, done);
+  compareCommand(root, signal, done);
+  sweepCommand(root, signal, done);
   exporterCommand(root, signal, done);
   loadCommand(root, signal, done);
   dashboardsCommand(root, done);
@@ -59,12 +63,21 @@ function measuring(root: Command, signal: AbortSignal, done: (code: ExitCode) =>
   withMeasureOptions(
     root.command('demo').description('affected and patched builds of the Python SDK side by side'),
   ).action(async (options: MeasureOptions) => done(await demo(options, signal)));
-  withTargetOptions(
-    withMeasureOptions(root.command('check').description('one build: its claims, exit 0 or 1')),
+  withPrometheusOptions(
+    withTargetOptions(
+      withMeasureOptions(root.command('check').description('one build: its claims, exit 0 or 1')),
+    ),
   )
-    .argument('<target>', 'python:mcp@VERSION, an http(s) URL, or a name from mcp-retention.yaml')
-    .action(async (target: string, options: MeasureOptions & TargetOptions) =>
-      done(await check(target, options, signal)),
+    .argument(
+      '[target]',
+      'python:mcp@VERSION, an http(s) URL, or a name from mcp-retention.yaml; none with --from-prometheus',
+    )
+    .action(async (target: string | undefined, options: CheckOptions) =>
+      done(
+        options.fromPrometheus === undefined
+          ? await check(neededTarget(target, options), options, signal)
+          : await checkFromPrometheus(target, options, signal),
+      ),
     );
   withReportOptions(root.command('report').description('the verdict again, from a recording'))
     .argument('<recording>', 'recording.ndjson of an earlier run')

@@ -102,7 +102,9 @@ export const configSchema = z.strictObject({
   allow: z
     .record(z.string(), z.string().trim().min(1, 'say why this failure is allowed'))
     .default({})
-    .describe('Claims whose failure is allowed, each with its reason. One that fails nowhere is stale, and fails.'),
+    .describe(
+      'Claims whose failure is allowed, each with its reason. One that fails nowhere is stale, and fails.',
+    ),
   targets: z
     .record(z.string().regex(/^[A-Za-z0-9._-]+$/, 'letters, digits, . _ - only'), targetConfig)
     .default({}),

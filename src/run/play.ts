@@ -8,7 +8,7 @@ import type { RecordingWriter } from '../recording/writer.ts';
 import { TargetError, type Build, type PreparedBuild } from '../targets/target.ts';
 import { abortReason, runArm } from './arm.ts';
 import type { ArmOptions } from './options.ts';
-import type { RunOptions } from './run.ts';
+import type { RunOptions } from './run-options.ts';
 
 export const SAMPLE_EVERY_MS = 100;
 /** Arms at a time: waiting for expiry costs nothing, and counts do not depend on speed. */
@@ -100,7 +100,8 @@ export async function playAll(
   builds: readonly PreparedBuild[],
   before: number,
 ): Promise<void> {
-  const limit = pLimit(ARMS_AT_A_TIME);
+  // Arms that share a folder of probes would count each other's sessions.
+  const limit = pLimit(options.probeDir === null ? ARMS_AT_A_TIME : 1);
   const arms = options.cases.flatMap((definition, i) => {
     const order = i % 2 === 0 ? builds : [...builds].reverse();
     return order.map((build) => ({ definition, build }));
@@ -134,7 +135,7 @@ function armOptions(
 ): ArmOptions {
   const { seed, probeDir, requireProbe, signal, onProgress } = options;
   const log = options.log.child({ arm, build: build.record.build, case: definition.id });
-  const size: Size = { ...definition.size, ...options.size };
+  const size: Size = { ...definition.size, ...options.sizes?.[definition.id], ...options.size };
   const logDir = join(options.out, 'logs');
   return {
     arm,

@@ -5,52 +5,12 @@ import { setMaxListeners } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { arch, cpus, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import type { Case, Size } from '../cases/case.ts';
-import { RECORDING_SCHEMA, type HeaderRecord } from '../recording/schema.ts';
-import { RecordingError, RecordingWriter, type Recorder } from '../recording/writer.ts';
-import type { Build, PreparedBuild } from '../targets/target.ts';
-import type { Logger } from '../log.ts';
+import { RECORDING_SCHEMA } from '../recording/schema.ts';
+import { RECORDING_FILE, RecordingError, RecordingWriter } from '../recording/writer.ts';
+import type { PreparedBuild } from '../targets/target.ts';
 import { TOOL } from '../version.ts';
-import type { OnProgress } from './events.ts';
 import { playAll, prepareAll, SAMPLE_EVERY_MS } from './play.ts';
-
-export interface RunOptions {
-  readonly builds: readonly Build[];
-  readonly cases: readonly Case[];
-  /** Replaces a case's own sessions and concurrency where given. */
-  readonly size: Partial<Pick<Size, 'sessions' | 'concurrency'>>;
-  readonly seed: number;
-  /** Folder for the recording and the servers' logs; made when absent. */
-  readonly out: string;
-  readonly policy: HeaderRecord['policy'];
-  readonly probeDir: string | null;
-  readonly requireProbe: boolean;
-  /** The command line as it was given, without secrets. */
-  readonly command: string;
-  readonly signal: AbortSignal;
-  readonly onProgress: OnProgress;
-  readonly log: Logger;
-  /** Claims whose failure is allowed, with the reason. */
-  readonly allow?: Readonly<Record<string, string>>;
-  /** Writes what is known before anything is measured: what is compared, or swept. */
-  readonly before?: (recorder: Recorder) => void;
-  /** After all given builds were played: further ones, or none. Called again after those. */
-  readonly next?: (played: Played) => Promise<readonly Build[]>;
-  /** After the last arm, with everything still at hand. */
-  readonly after?: (played: Played) => Promise<void>;
-}
-
-/** What a run has done so far. */
-export interface Played {
-  readonly options: RunOptions;
-  /** Builds that could be prepared. */
-  readonly builds: readonly PreparedBuild[];
-  readonly recorder: Recorder;
-  /** The recording's path: everything written so far stands in it. */
-  readonly recording: string;
-  /** Also aborted where the recording cannot be written on. */
-  readonly signal: AbortSignal;
-}
+import type { Played, RunOptions } from './run-options.ts';
 
 /**
  * @returns the recording's path
@@ -97,7 +57,7 @@ function openRecording(options: RunOptions): RecordingWriter {
   } catch (error) {
     throw new RecordingError(`cannot make the folder ${options.out}: ${(error as Error).message}`);
   }
-  return new RecordingWriter(join(options.out, 'recording.ndjson'), {
+  return new RecordingWriter(join(options.out, RECORDING_FILE), {
     type: 'header',
     schema: RECORDING_SCHEMA,
     tool: TOOL,
@@ -116,4 +76,3 @@ function openRecording(options: RunOptions): RecordingWriter {
     ...(options.allow && Object.keys(options.allow).length > 0 && { allow: options.allow }),
   });
 }
-

@@ -147,7 +147,11 @@ export const timelineReport = z.object({
   mode: z.enum(['all', 'bisect']),
   /** Oldest first. `assumed`: not measured, because both neighbours that were are the same. */
   versions: z.array(
-    z.object({ version: z.string(), state: z.enum(['measured', 'partly', 'failed', 'assumed']), reason: z.string() }),
+    z.object({
+      version: z.string(),
+      state: z.enum(['measured', 'partly', 'failed', 'assumed']),
+      reason: z.string(),
+    }),
   ),
   claims: z.array(
     z.object({

@@ -5,41 +5,52 @@ import { CASES } from '../cases/index.ts';
 import type { ArmEvents, Recording } from '../recording/reader.ts';
 import type { BuildRecord } from '../recording/schema.ts';
 import { allowancesOf, decides } from './allowances.ts';
+import { comparisonOf, comparisonVerdict } from './compare.ts';
 import { claimOf, CLAIMS } from './claims/index.ts';
 import { evidenceOf, type Count, type Evidence } from './evidence.ts';
-import { unmeasured, withdrawn, type Finding } from './finding.ts';
+import { unmeasured, type Finding } from './finding.ts';
 import { memoryOf } from './memory.ts';
 import { REPORT_SCHEMA, type BuildReport, type CaseReport, type ClaimReport, type Report } from './schema.ts';
+import { judgeSessionless } from './sessionless.ts';
+import { timelineOf } from './timeline.ts';
 
 export function verdict(recording: Recording): Report {
   const { header } = recording;
   const builds = recording.builds.map((build) => buildReport(build, recording));
-  const allowances = allowancesOf(recording, builds);
+  const comparison = comparisonOf(recording, builds);
+  // A baseline is what the candidate is held against, and not judged itself.
+  const judged = comparison ? builds.filter((build) => build.name === comparison.candidate) : builds;
+  const allowances = allowancesOf(recording, judged);
+  const whole = isWhole(recording);
   return {
     schema: REPORT_SCHEMA,
     tool: header.tool,
     host: header.host,
     startedAt: header.startedAt,
-    complete: recording.end?.reason === 'complete' && recording.damage.length === 0,
+    complete: whole,
     notices: noticesOf(recording),
     builds,
     allowances,
-    comparison: null,
-    timeline: null,
-    verdict: overall(recording, builds, allowances),
+    comparison,
+    timeline: timelineOf(recording, builds),
+    verdict: comparison
+      ? comparisonVerdict(comparison, allowances, whole)
+      : overall(builds, allowances, whole),
   };
 }
 
+const isWhole = (recording: Recording): boolean =>
+  recording.end?.reason === 'complete' && recording.damage.length === 0;
+
 /** A failed claim or a stale allowance decides; else anything promised and not measured leaves the run undecided. */
 function overall(
-  recording: Recording,
   builds: readonly BuildReport[],
   allowances: Report['allowances'],
+  whole: boolean,
 ): Report['verdict'] {
   const cases = builds.flatMap((build) => build.cases);
   const promised = cases.flatMap((c) => c.claims).filter((claim) => claim.promised);
   if (promised.some(decides) || allowances.some((one) => one.stale)) return 'fail';
-  const whole = recording.end?.reason === 'complete' && recording.damage.length === 0;
   const known = cases.every((played) => CASES.some((definition) => definition.id === played.id));
   if (!whole || !known || promised.length === 0) return 'inconclusive';
   return promised.some((claim) => claim.status === 'unmeasured') ? 'inconclusive' : 'pass';
@@ -118,11 +129,10 @@ function claimsOf(evidence: Evidence, allow: Readonly<Record<string, string>>): 
 
 function judge(id: string, evidence: Evidence): Finding {
   if (!CLAIMS.has(id)) return unmeasured('This release does not know the claim.');
-  if (evidence.sessionless && id !== SURVIVAL)
-    return withdrawn(
-      'The server answers initialize without a session id: it keeps no sessions that could be retained.',
-    );
-  const finding = claimOf(id).judge(evidence);
+  const claim = claimOf(id);
+  const sessionless = evidence.sessionless && id !== SURVIVAL;
+  const finding = sessionless ? judgeSessionless(claim, evidence) : claim.judge(evidence);
+  if (finding.withdrawn) return finding;
   if (evidence.misrouting !== null && finding.status !== 'unmeasured' && isMisled(id, finding, evidence))
     return unmeasured(evidence.misrouting);
   // An arm that was cut has one reason for everything that it does not tell.
@@ -133,8 +143,10 @@ function judge(id: string, evidence: Evidence): Finding {
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-const allowedFailure = (claim: Pick<ClaimReport, 'id' | 'status'>, allow: Readonly<Record<string, string>>) =>
-  claim.status === 'fail' && Object.hasOwn(allow, claim.id) ? (allow[claim.id] ?? null) : null;
+const allowedFailure = (
+  claim: Pick<ClaimReport, 'id' | 'status'>,
+  allow: Readonly<Record<string, string>>,
+) => (claim.status === 'fail' && Object.hasOwn(allow, claim.id) ? (allow[claim.id] ?? null) : null);
 
 function claimReport(id: string, finding: Finding, promised: boolean): Omit<ClaimReport, 'allowed'> {
   const { status, expected, observed, reason } = finding;

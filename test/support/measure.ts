@@ -86,21 +86,30 @@ const SUSPECT = new URL('../fixtures/servers/suspect.ts', import.meta.url).pathn
 const TSX = import.meta.resolve('tsx');
 
 /** Configuration with the suspect as target `suspect`, guilty of one fault or of none. */
-export function suspectConfig(fault: string | null, probe: 'self' | 'none' = 'self'): string {
-  return JSON.stringify({
-    version: 1,
-    targets: {
-      suspect: {
-        command: process.execPath,
-        args: ['--import', TSX, SUSPECT, '--port', '{port}', ...(fault === null ? [] : ['--fault', fault])],
-        url: 'http://127.0.0.1:{port}/mcp',
-        readiness: { url: 'http://127.0.0.1:{port}/healthz' },
-        probe,
-        settings: {
-          idleTimeout: { env: 'SUSPECT_IDLE_TIMEOUT' },
-          maxSessions: { env: 'SUSPECT_MAX_SESSIONS' },
-        },
-      },
-    },
-  });
+export const suspectConfig = (fault: string | null, probe: 'self' | 'none' = 'self'): string =>
+  suspectsConfig({ suspect: fault }, {}, {}, probe);
+
+/** Configuration with a suspect for each name, guilty of a fault or of none, and what else is given. */
+export function suspectsConfig(
+  faults: Readonly<Record<string, string | null>>,
+  more: object = {},
+  targets: object = {},
+  probe: 'self' | 'none' = 'self',
+): string {
+  const suspects = Object.entries(faults).map(
+    ([name, fault]) => [name, suspectTarget(fault, probe)] as const,
+  );
+  return JSON.stringify({ version: 1, ...more, targets: { ...Object.fromEntries(suspects), ...targets } });
 }
+
+export const suspectTarget = (fault: string | null, probe: 'self' | 'none' = 'self') => ({
+  command: process.execPath,
+  args: ['--import', TSX, SUSPECT, '--port', '{port}', ...(fault === null ? [] : ['--fault', fault])],
+  url: 'http://127.0.0.1:{port}/mcp',
+  readiness: { url: 'http://127.0.0.1:{port}/healthz' },
+  probe,
+  settings: {
+    idleTimeout: { env: 'SUSPECT_IDLE_TIMEOUT' },
+    maxSessions: { env: 'SUSPECT_MAX_SESSIONS' },
+  },
+});
