@@ -13,6 +13,8 @@ export interface Outcome {
 export interface Benchmark {
   readonly name: string;
   readonly title: string;
+  /** It takes many minutes: it runs only where it is named. */
+  readonly onRequest?: boolean;
   run(): Promise<Outcome>;
 }
 

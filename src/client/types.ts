@@ -31,13 +31,4 @@ export interface Endpoint {
   readonly timeoutMs: number;
 }
 
-/** Tools that the steps `call` and `sleep` use; `{seconds}` and `{text}` in an argument are replaced. */
-export interface ToolChoice {
-  readonly call: { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> };
-  readonly slow: { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> };
-}
-
-export const DEFAULT_TOOLS: ToolChoice = {
-  call: { name: 'echo', arguments: { text: '{text}' } },
-  slow: { name: 'sleep', arguments: { seconds: '{seconds}' } },
-};
+export { DEFAULT_TOOLS, type ToolChoice } from '../protocol/tools.ts';

@@ -11,6 +11,7 @@ import { sendRefusal, useId } from '../client/use.ts';
 import { localExchange } from '../client/outcome.ts';
 import type { SessionId } from '../client/id.ts';
 import { REFUSALS } from '../protocol/refusals.ts';
+import { fill } from '../protocol/tools.ts';
 import { recordOp, secondsOf, type ArmContext, type OpName, type PlannedSession } from './context.ts';
 
 export async function playStage(context: ArmContext, stage: PlayStage): Promise<void> {
@@ -226,16 +227,4 @@ class PlanPlayer {
     this.#current = session && { key, id: session.id, session, deleted: false, dropped: false };
     if (this.#current) this.#context.sessions.set(key, this.#current);
   }
-}
-
-/** Puts values in the place of `{text}` and `{seconds}`: the whole argument keeps the value's type. */
-function fill(
-  args: Readonly<Record<string, unknown>>,
-  values: Record<string, unknown>,
-): Record<string, unknown> {
-  const place = (value: unknown): unknown => {
-    const name = typeof value === 'string' ? /^\{(\w+)\}$/.exec(value)?.[1] : undefined;
-    return name !== undefined && name in values ? values[name] : value;
-  };
-  return Object.fromEntries(Object.entries(args).map(([key, value]) => [key, place(value)]));
 }

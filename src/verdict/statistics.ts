@@ -48,7 +48,7 @@ export function batches(points: readonly Point[], most = MOST_POINTS): Point[] {
 }
 
 /** A small fixed generator: the same recording gives the same interval. */
-function* draws(seed: number): Generator<number> {
+export function* draws(seed: number): Generator<number> {
   let state = seed >>> 0;
   for (;;) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
