@@ -44,6 +44,28 @@ export async function indexSettingsForUv(python: string, env: NodeJS.ProcessEnv)
   return added;
 }
 
+/**
+ * The other way round: variables to add for pip, where uv was told of indexes by its own. What uv installs from is
+ * then what pip asks. Values may hold passwords: never log them.
+ */
+export function indexSettingsForPip(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const told = (...names: string[]): string =>
+    names
+      .flatMap((name) => env[name]?.trim().split(/\s+/) ?? [])
+      // uv's indexes may have names: `company=https://…`.
+      .map((index) => index.replace(/^[\w.-]+=(?=\w+:)/, ''))
+      .join(' ');
+  const index = told('UV_DEFAULT_INDEX', 'UV_INDEX_URL');
+  const more = told('UV_INDEX', 'UV_EXTRA_INDEX_URL');
+  const trusted = told('UV_INSECURE_HOST');
+  return {
+    ...(index !== '' && { PIP_INDEX_URL: index.split(' ')[0] }),
+    ...((index !== '' || more !== '') && { PIP_EXTRA_INDEX_URL: more }),
+    ...(trusted !== '' && { PIP_TRUSTED_HOST: trusted }),
+    ...(env.SSL_CERT_FILE && !env.PIP_CERT && { PIP_CERT: env.SSL_CERT_FILE }),
+  };
+}
+
 async function pipSettings(python: string, env: NodeJS.ProcessEnv): Promise<Map<string, string>> {
   const result = await execa(python, ['-I', '-m', 'pip', 'config', 'list'], {
     env,

@@ -4,7 +4,9 @@
 import { TargetError } from './target.ts';
 
 const NO_NETWORK =
-  /failed to fetch|error sending request|client error \(connect\)|dns error|connection refused|newconnectionerror|connecttimeout|read timed out|max retries exceeded|temporary failure in name resolution|name or service not known|network is unreachable|network (connectivity is|was) disabled|could not connect|proxyerror|\(from versions: none\)/i;
+  /failed to fetch|error sending request|client error \(connect\)|dns error|connection refused|newconnectionerror|connecttimeout|read timed out|max retries exceeded|temporary failure in name resolution|name or service not known|network is unreachable|network (connectivity is|was) disabled|could not connect|proxyerror/i;
+/** How pip says that it found nothing at all. */
+const NOTHING = /\(from versions: none\)/i;
 const NO_SUCH_VERSION = /there is no version of mcp==|no matching distribution found for mcp==/i;
 const NO_SUCH_PACKAGE = /mcp was not found in the package registry/i;
 const OTHER_CONTENT = /hash mismatch|do not match the hashes|none of the hashes/i;
@@ -19,7 +21,7 @@ export function installError(what: string, output: string): TargetError {
 
 function sentence(what: string, output: string): string {
   // Order matters: a pip without network also says that it found no matching distribution.
-  if (NO_NETWORK.test(output)) {
+  if (NO_NETWORK.test(output) || NOTHING.test(output)) {
     return `${what} cannot be installed because the package index does not answer or lacks what it needs: check the network, or the index that pip or uv is configured to use.`;
   }
   if (NO_SUCH_VERSION.test(output)) {
@@ -41,8 +43,11 @@ function sentence(what: string, output: string): string {
   return `${what} cannot be installed (“${quote(output)}”): ${mend}.`;
 }
 
+/** Whether uv or pip says that the index could not be reached. */
+export const saysUnreachable = (output: string): boolean => NO_NETWORK.test(output);
+
 /** The line that tells most: uv's cause, pip's last error, else the last line. */
-function quote(output: string): string {
+export function quote(output: string): string {
   const lines = output
     .split('\n')
     .map((line) => line.trim())

@@ -46,7 +46,7 @@ export async function requireAllowedHost(url: URL, allowed: readonly string[]): 
   const addresses = await resolve(host);
   if (addresses.every(isLoopback)) return;
   throw new UsageError(
-    `${host} is not this machine: if you may put load on it, allow it with --allow-host ${host}.`,
+    `${host} is not this machine: if you may put load on it, allow it with --allow-host ${host} (in a program: allowHosts).`,
   );
 }
 
@@ -59,7 +59,7 @@ async function resolve(host: string): Promise<string[]> {
   }
 }
 
-function isLoopback(address: string): boolean {
+export function isLoopback(address: string): boolean {
   return loopback.check(address, net.isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 

@@ -4,7 +4,6 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import lockfile from 'proper-lockfile';
 import { interrupted } from './target.ts';
 
 /** The last file written into a built directory. A directory without it was cut short and is built anew. */
@@ -61,6 +60,8 @@ export async function readBuilt<T>({
 }
 
 async function acquire({ directory, signal, log }: OnceOptions<unknown>): Promise<() => Promise<void>> {
+  // It listens to signals from the moment it is loaded: a program that builds nothing keeps its own handling.
+  const { default: lockfile } = await import('proper-lockfile');
   for (let tries = 0; ; tries++) {
     if (signal.aborted) throw interrupted('The installation');
     try {

@@ -30,11 +30,11 @@ export interface ResolveOptions {
  */
 export function resolveTarget(text: string, options: ResolveOptions): Build {
   // A query may hold a token, and the name stands everywhere.
-  if (isAddress(text)) return fromConfig(publicUrl(text), urlTarget.parse({ url: text }), options);
-  if (text.startsWith('python:')) return fromConfig(text, packageTarget.parse({ package: text }), options);
+  if (isAddress(text)) return buildOfTarget(publicUrl(text), urlTarget.parse({ url: text }), options);
+  if (text.startsWith('python:')) return buildOfTarget(text, packageTarget.parse({ package: text }), options);
   const { targets } = options.config;
   const named = Object.hasOwn(targets, text) ? targets[text] : undefined;
-  if (named !== undefined) return fromConfig(text, named, options);
+  if (named !== undefined) return buildOfTarget(text, named, options);
   const kind = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1];
   if (kind !== undefined) {
     throw new UsageError(
@@ -56,7 +56,11 @@ export function isPackage(text: string, { targets }: Config): boolean {
   return text.startsWith('python:') || (named !== undefined && 'package' in named);
 }
 
-function fromConfig(name: string, target: TargetConfig, options: ResolveOptions): Build {
+/**
+ * A build of what the configuration, or a program, says of a target.
+ * @throws UsageError in one sentence, with the mend.
+ */
+export function buildOfTarget(name: string, target: TargetConfig, options: ResolveOptions): Build {
   const { pid, headers, allowHosts, probeDir, variables } = options;
   if (pid !== undefined && !isUrl(target)) {
     throw new UsageError(`--pid goes with a URL: ${name} is started by this tool, which knows its process.`);

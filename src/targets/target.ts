@@ -20,6 +20,8 @@ export interface StartOptions {
 export interface KnownSettings {
   readonly idleTimeoutSeconds?: number | null;
   readonly maxSessions?: number | null;
+  /** A probe answers and knows neither. */
+  readonly untold?: true;
 }
 
 export interface RunningTarget {

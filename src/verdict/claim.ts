@@ -1,3 +1,4 @@
+import { SAYS, type ClaimId } from '../cases/claims.ts';
 import type { Evidence } from './evidence.ts';
 import type { Finding } from './finding.ts';
 
@@ -18,6 +19,7 @@ export interface Claim {
   readonly judge: (evidence: Evidence) => Finding;
 }
 
-export function defineClaim(id: string, claim: Omit<Claim, 'id'>): Claim {
-  return { id, ...claim };
+/** What it says stands with the cases, where k6 reads it too. */
+export function defineClaim(id: ClaimId, claim: Omit<Claim, 'id' | 'says'>): Claim {
+  return { id, says: SAYS[id], ...claim };
 }

@@ -1,3 +1,4 @@
+import { AGREES } from '../../cases/claims.ts';
 import { defineClaim } from '../claim.ts';
 import { DEFAULT_IDLE_MAX_SECONDS } from '../../ledger/ledger.ts';
 import type { Evidence } from '../evidence.ts';
@@ -5,7 +6,7 @@ import { fail, pass, unmeasured, type Finding } from '../finding.ts';
 import { judgeRetained, judgeSteps, pingsWithinTimeout } from './shared.ts';
 
 function aliveWithin(evidence: Evidence, stage: string): Finding {
-  return judgeSteps(evidence, pingsWithinTimeout(evidence, stage), (op) => op.outcome === 'ok', {
+  return judgeSteps(evidence, pingsWithinTimeout(evidence, stage), AGREES['abandon.alive-within-timeout'], {
     expected: '200',
     noun: 'pings within the idle timeout',
     missing: 'No ping reached an abandoned session within its idle timeout (the machine was too slow?)',
@@ -14,7 +15,6 @@ function aliveWithin(evidence: Evidence, stage: string): Finding {
 }
 
 export const abandonAlive = defineClaim('abandon.alive-within-timeout', {
-  says: 'A session whose connection closed still answers within its idle timeout.',
   needs: [],
   judge: (evidence) => {
     const lost = -(evidence.settled('settle')?.retentionDrift ?? 0);
@@ -32,7 +32,6 @@ const describe = (idle: number | null | undefined, cap: number | null | undefine
   `idle timeout ${idle == null ? 'none' : `${idle} s`}, cap ${cap ?? 'none'}`;
 
 export const abandonBounded = defineClaim('abandon.bounded', {
-  says: 'By default, abandoned sessions are bounded by an expiry or a cap.',
   needs: ['known-settings'],
   judge: ({ idleTimeoutSeconds: idle, sessionLimit: cap, policy, counts }) => {
     if (idle === undefined && cap === undefined)
@@ -58,13 +57,11 @@ export const abandonBounded = defineClaim('abandon.bounded', {
 });
 
 export const expiryAliveBefore = defineClaim('abandon-expiry.alive-before', {
-  says: 'Before its idle timeout an abandoned session still answers.',
   needs: [],
   judge: (evidence) => aliveWithin(evidence, 'before'),
 });
 
 export const expiryReclaimed = defineClaim('abandon-expiry.reclaimed', {
-  says: 'After its idle timeout an abandoned session has left the registry.',
   needs: ['probe'],
   judge: (evidence) =>
     judgeRetained(
@@ -78,12 +75,11 @@ export const expiryReclaimed = defineClaim('abandon-expiry.reclaimed', {
 });
 
 export const expiryIdRefused = defineClaim('abandon-expiry.id-refused', {
-  says: 'The id of an expired session is refused.',
   needs: [],
   judge: (evidence) => {
     const timeout = (evidence.idleTimeoutSeconds ?? DEFAULT_IDLE_MAX_SECONDS) * 1000;
     const late = evidence.ops('ping', 'ids').filter((op) => (evidence.idleBefore(op) ?? 0) > timeout);
-    return judgeSteps(evidence, late, (op) => op.outcome === 'refused' && (op.status ?? 500) < 500, {
+    return judgeSteps(evidence, late, AGREES['abandon-expiry.id-refused'], {
       expected: '404 (or another 4xx)',
       noun: 'requests with an expired id',
       missing: 'No expired id was used',

@@ -1,14 +1,11 @@
+import { AGREES } from '../../cases/claims.ts';
 import type { OpRecord } from '../../recording/schema.ts';
 import { defineClaim } from '../claim.ts';
 import type { Evidence } from '../evidence.ts';
 import { unmeasured, type Finding } from '../finding.ts';
 import { judgeRetained, judgeSteps, kindOfKept } from './shared.ts';
 
-const isClientError = (op: OpRecord): boolean =>
-  op.outcome === 'refused' && op.status !== undefined && op.status >= 400 && op.status < 500;
-
-/** Success; a client takes 404 for success too, but the session was there. */
-const accepted = (op: OpRecord): boolean => op.outcome === 'ok' && op.status !== 404;
+const accepted = AGREES['delete.accepted'];
 
 /** DELETE may be declined with 405 (Streamable HTTP, session management): then the rest cannot be asked. */
 function declined(evidence: Evidence): Finding | null {
@@ -18,7 +15,6 @@ function declined(evidence: Evidence): Finding | null {
 }
 
 export const deleteAccepted = defineClaim('delete.accepted', {
-  says: 'DELETE of a live session is answered with success.',
   needs: [],
   judge: (evidence) =>
     judgeSteps(evidence, evidence.ops('delete'), accepted, {
@@ -33,7 +29,6 @@ export const deleteAccepted = defineClaim('delete.accepted', {
 });
 
 export const deleteDeregisters = defineClaim('delete.deregisters', {
-  says: 'A deleted session leaves the registry.',
   needs: ['probe'],
   judge: (evidence) => {
     const load = evidence.settled('settle');
@@ -68,11 +63,10 @@ function reused(evidence: Evidence, ...methods: string[]): OpRecord[] {
 }
 
 export const deleteIdRefused = defineClaim('delete.id-refused', {
-  says: 'The id of a deleted session is refused, for POST and GET.',
   needs: [],
   judge: (evidence) =>
     declined(evidence) ??
-    judgeSteps(evidence, reused(evidence, 'POST', 'GET'), isClientError, {
+    judgeSteps(evidence, reused(evidence, 'POST', 'GET'), AGREES['delete.id-refused'], {
       expected: '404 (or another 4xx)',
       noun: 'requests with a deleted id',
       missing: 'No deleted id was used again',
@@ -81,11 +75,10 @@ export const deleteIdRefused = defineClaim('delete.id-refused', {
 });
 
 export const deleteRepeatSettles = defineClaim('delete.repeat-settles', {
-  says: 'A second DELETE is answered, and not with a server error.',
   needs: [],
   judge: (evidence) =>
     declined(evidence) ??
-    judgeSteps(evidence, reused(evidence, 'DELETE'), (op) => op.outcome === 'ok' || isClientError(op), {
+    judgeSteps(evidence, reused(evidence, 'DELETE'), AGREES['delete.repeat-settles'], {
       expected: '404, another 4xx, or 2xx',
       noun: 'second DELETEs',
       missing: 'No DELETE was repeated',
@@ -94,14 +87,13 @@ export const deleteRepeatSettles = defineClaim('delete.repeat-settles', {
 });
 
 export const deleteReopens = defineClaim('delete.reopens', {
-  says: 'After DELETE the same client can open a new session.',
   needs: [],
   judge: (evidence) =>
     declined(evidence) ??
     judgeSteps(
       evidence,
       evidence.ops('open', 'after').filter((op) => op.session.endsWith('/2')),
-      (op) => op.outcome === 'ok' && op.fresh !== false,
+      AGREES['delete.reopens'],
       {
         expected: '200 with a new id',
         noun: 'openings after DELETE',
@@ -115,7 +107,6 @@ export const deleteReopens = defineClaim('delete.reopens', {
 });
 
 export const deleteExpiryReclaimed = defineClaim('delete-expiry.reclaimed', {
-  says: 'With an idle timeout, nothing of a deleted session is left after it.',
   needs: ['probe'],
   judge: (evidence) =>
     declined(evidence) ??

@@ -4,7 +4,6 @@ import { fail, pass, unmeasured } from '../finding.ts';
 import { missing } from './shared.ts';
 
 export const identityHolds = defineClaim('identity.holds', {
-  says: 'At every sample the registry holds what was registered minus what was removed.',
   needs: ['probe'],
   judge: (evidence) => {
     const { counts, unsupportedSamples } = evidence;
@@ -30,7 +29,6 @@ export const identityHolds = defineClaim('identity.holds', {
 });
 
 export const servesAfter = defineClaim('survival.serves-after', {
-  says: 'After the case the server opens a session, answers a call and closes it.',
   needs: [],
   judge: (evidence) => {
     const expected = 'a fresh session is served';

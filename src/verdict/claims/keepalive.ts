@@ -1,9 +1,9 @@
+import { AGREES } from '../../cases/claims.ts';
 import { defineClaim } from '../claim.ts';
 import { fail, of, pass, unmeasured, withdrawn } from '../finding.ts';
 import { answers, judgeRetained, judgeSteps, missing } from './shared.ts';
 
 export const keepaliveStream = defineClaim('keepalive.stream-survives', {
-  says: 'A session with an open stream outlives its idle timeout.',
   needs: [],
   judge: (evidence) => {
     const streams = evidence.ops('stream', 'load');
@@ -35,7 +35,6 @@ export const keepaliveStream = defineClaim('keepalive.stream-survives', {
 });
 
 export const keepaliveCall = defineClaim('keepalive.call-completes', {
-  says: 'A call that runs longer than the idle timeout completes.',
   needs: [],
   judge: (evidence) => {
     const calls = evidence.ops('sleep', 'load');
@@ -52,7 +51,7 @@ export const keepaliveCall = defineClaim('keepalive.call-completes', {
         `${of(broken.length, asked.length, 'calls')} ended without a result`,
         'Running calls are killed at the idle timeout.',
       );
-    return judgeSteps(evidence, asked, (op) => op.outcome === 'ok', {
+    return judgeSteps(evidence, asked, AGREES['keepalive.call-completes'], {
       expected: 'the result of the call',
       noun: 'calls of three idle timeouts',
       missing: 'No long call was made',
@@ -62,7 +61,6 @@ export const keepaliveCall = defineClaim('keepalive.call-completes', {
 });
 
 export const keepaliveExpires = defineClaim('keepalive.expires-after', {
-  says: 'Once stream and call are over, the session expires.',
   needs: ['probe'],
   judge: (evidence) =>
     judgeRetained(

@@ -1,3 +1,4 @@
+import { AGREES } from '../../cases/claims.ts';
 import type { OpRecord } from '../../recording/schema.ts';
 import { defineClaim } from '../claim.ts';
 import type { Evidence } from '../evidence.ts';
@@ -12,7 +13,6 @@ const floodAdmitted = (evidence: Evidence): number =>
   evidence.events.floods.reduce((total, flood) => total + flood.admitted, 0);
 
 export const overCapRefuses = defineClaim('over-cap.refuses', {
-  says: 'Over the cap, an opening is refused.',
   needs: [],
   judge: (evidence) => {
     const beyond = evidence.ops('open', 'beyond');
@@ -39,7 +39,6 @@ export const overCapRefuses = defineClaim('over-cap.refuses', {
 });
 
 export const overCapExact = defineClaim('over-cap.exact', {
-  says: 'Racing openings fill the cap exactly: none too many, none too few.',
   needs: ['cap'],
   judge: (evidence) => {
     const race = evidence.ops('open', 'race');
@@ -62,10 +61,9 @@ export const overCapExact = defineClaim('over-cap.exact', {
 });
 
 export const overCapEvictsNone = defineClaim('over-cap.evicts-none', {
-  says: 'Sessions that are open stay open when others are refused.',
   needs: ['cap'],
   judge: (evidence) =>
-    judgeSteps(evidence, pingsWithinTimeout(evidence, 'kept'), (op) => op.outcome === 'ok', {
+    judgeSteps(evidence, pingsWithinTimeout(evidence, 'kept'), AGREES['over-cap.evicts-none'], {
       expected: '200',
       noun: 'pings on sessions that were open before',
       missing: 'No open session was asked within its idle timeout',
@@ -74,10 +72,9 @@ export const overCapEvictsNone = defineClaim('over-cap.evicts-none', {
 });
 
 export const overCapRoomReturns = defineClaim('over-cap.room-returns', {
-  says: 'After one DELETE at the cap, one opening succeeds.',
   needs: ['cap'],
   judge: (evidence) =>
-    judgeSteps(evidence, evidence.ops('open', 'room'), (op) => op.outcome === 'ok', {
+    judgeSteps(evidence, evidence.ops('open', 'room'), AGREES['over-cap.room-returns'], {
       expected: '200 with a new id',
       noun: 'openings after a DELETE',
       missing: 'No opening was tried after a DELETE',

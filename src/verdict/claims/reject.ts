@@ -1,10 +1,8 @@
-import { REFUSALS } from '../../protocol/refusals.ts';
+import { AGREES } from '../../cases/claims.ts';
 import type { OpRecord } from '../../recording/schema.ts';
 import { defineClaim } from '../claim.ts';
 import { fail, of } from '../finding.ts';
 import { judgeRetained, judgeSteps, kindOfKept } from './shared.ts';
-
-const lenient = new Set(REFUSALS.filter((refusal) => refusal.lenient).map((refusal) => refusal.kind));
 
 /** Kinds of refused openings, the first few by name. */
 function kinds(ops: readonly OpRecord[]): string {
@@ -19,26 +17,17 @@ const methods = (ops: readonly OpRecord[]): string =>
   [...new Set(ops.map((op) => op.kind?.split(' ')[0] ?? '?'))].sort().join(' and ');
 
 export const rejectRefused = defineClaim('reject.refused', {
-  says: 'Every opening that the transport must refuse is refused.',
   needs: [],
   judge: (evidence) =>
-    judgeSteps(
-      evidence,
-      evidence.ops('refuse'),
-      (op) =>
-        lenient.has(op.kind ?? '') ||
-        (op.outcome === 'refused' && op.status !== undefined && op.status >= 400 && op.status < 500),
-      {
-        expected: '4xx',
-        noun: 'refused openings',
-        missing: 'No refused opening was sent',
-        reason: (bad) => `Openings that must be refused were not (${kinds(bad)}).`,
-      },
-    ),
+    judgeSteps(evidence, evidence.ops('refuse'), AGREES['reject.refused'], {
+      expected: '4xx',
+      noun: 'refused openings',
+      missing: 'No refused opening was sent',
+      reason: (bad) => `Openings that must be refused were not (${kinds(bad)}).`,
+    }),
 });
 
 export const rejectRegistersNothing = defineClaim('reject.registers-nothing', {
-  says: 'A refused opening leaves nothing registered.',
   needs: ['probe'],
   judge: (evidence) => {
     const strict = evidence.settled('settle');
@@ -66,14 +55,13 @@ export const rejectRegistersNothing = defineClaim('reject.registers-nothing', {
 });
 
 export const rejectIdUnusable = defineClaim('reject.id-unusable', {
-  says: 'A session id that a refusal echoes cannot be used.',
   needs: [],
   judge: (evidence) => {
     const used = evidence.ops('reuse-echoed');
     const echoed = used.filter((op) => op.outcome !== 'local');
     if (used.length > 0 && echoed.length === 0)
       return { status: 'pass', expected: 'no usable id', observed: 'no refusal echoed an id', reason: '' };
-    return judgeSteps(evidence, echoed, (op) => op.outcome === 'refused' && (op.status ?? 500) < 500, {
+    return judgeSteps(evidence, echoed, AGREES['reject.id-unusable'], {
       expected: '404 (or another 4xx)',
       noun: 'requests with an echoed id',
       missing: 'No echoed id was used',

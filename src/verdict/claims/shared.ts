@@ -85,15 +85,18 @@ export function judgeRetained(
 
 /** `, all of them remnants of ended transports` and the like. */
 export function kindOfKept(kept: number, remnants: number): string {
-  if (remnants === 0) return 'live entries';
+  if (remnants === 0) return 'none of them known to have ended';
   if (remnants >= kept) return 'all of them remnants whose transport has ended';
   return `${remnants} of them remnants whose transport has ended`;
 }
 
-/** Pings sent while the session was certainly within its idle timeout: a late one is no evidence. */
+/**
+ * Pings that tell whether a session was there within its idle timeout: one that was answered always does, one that was
+ * refused only where it was certainly sent in time, also by a server that counts from a request's arrival.
+ */
 export function pingsWithinTimeout(evidence: Evidence, stage: string): OpRecord[] {
   const timeout = (evidence.idleTimeoutSeconds ?? DEFAULT_IDLE_MAX_SECONDS) * 1000;
   return evidence
     .ops('ping', stage)
-    .filter((op) => (evidence.idleBefore(op) ?? Infinity) + op.ms < 0.9 * timeout);
+    .filter((op) => op.outcome === 'ok' || (evidence.unaskedBefore(op) ?? Infinity) + op.ms < 0.9 * timeout);
 }
