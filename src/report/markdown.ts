@@ -1,102 +1,105 @@
-/** The report as Markdown, for a pull request's comment or a job's summary. */
-import type { CaseReport, Report } from '../verdict/schema.ts';
+/** The report as Markdown, for a pull request's comment or a job's summary: never longer than those take. */
+import type { Report } from '../verdict/schema.ts';
+import { comparisonHead, comparisonSections } from './markdown-comparison.ts';
+import { clipped, fitted, type Section } from './markdown-fit.ts';
+import { buildTables } from './markdown-tables.ts';
 import { codeSpan, escapeText } from './markdown-text.ts';
-import { plainAll } from './plain.ts';
+import { ALLOWANCE_WORDS, allowanceState, verdictText } from './comparison-words.ts';
+import { plain, withTexts } from './plain.ts';
+import { markdownTimeline, markdownTimelineHead } from './timeline-text.ts';
 import {
   capacityText,
+  counted,
   differencesText,
   failedByClaim,
-  failedClaims,
   floorText,
-  kibText,
-  mib,
+  namedBuilds,
+  namedClaims,
   namesItself,
-  sessionsText,
-  thousands,
   unmeasuredByReason,
-  VERDICTS,
+  type FailedClaim,
   type SharedReason,
 } from './words.ts';
 
-const MARKS = { pass: '✅', fail: '❌', unmeasured: '❔' } as const;
-
 export function markdownReport(judged: Report): string {
-  const report = plainAll(judged);
-  const sections = [
+  const report = withTexts(judged, (text) => clipped(plain(text)));
+  const opening = [
     `## MCP session retention: ${report.verdict}`,
-    VERDICTS[report.verdict] + (report.complete ? '' : ' The run was not played to its end.'),
-    '### Registered sessions: kept (should be gone), open (rightly there)',
-    table(report, sessionsCell),
-    '### Process memory (MiB at start → end, KiB per session)',
-    table(
-      report,
-      (played) => `${mib(played.memory.startBytes)} → ${mib(played.memory.endBytes)}, ${kibText(played)}`,
-    ),
-    '### Completed requests',
-    table(report, (played) => thousands(played.requests.completed)),
-    failures(report),
+    `**${escapeText(clipped(verdictText(report)))}**`,
+    ...(report.comparison ? comparisonHead(report.comparison) : []),
+    escapeText(floorText(report)),
+  ].join('\n\n');
+  const closing = `<sub>${escapeText(clipped(`${report.tool.name} ${report.tool.version}, ${report.startedAt}`))}</sub>`;
+  if (report.timeline)
+    return fitted(
+      markdownTimelineHead(report, report.timeline),
+      markdownTimeline(report, report.timeline),
+      closing,
+    );
+  const sections: Section[] = [
+    ...(report.comparison ? comparisonSections(report.comparison) : [failures(report)]),
+    allowances(report),
+    ...buildTables(report),
     undecided(report),
     remarks(report),
-    `<sub>${escapeText(`${report.tool.name} ${report.tool.version}, ${report.startedAt}`)}</sub>`,
   ];
-  return sections.filter((text) => text !== '').join('\n\n') + '\n';
+  return fitted(opening, sections, closing);
 }
 
-function table(report: Report, cell: (played: CaseReport) => string): string {
-  const ids = [...new Set(report.builds.flatMap((build) => build.cases.map((played) => played.id)))];
-  const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  const rows = ids.map((id) =>
-    row([
-      escapeText(id),
-      ...report.builds.map((build) => {
-        const played = build.cases.find((candidate) => candidate.id === id);
-        return played ? cell(played) : '';
-      }),
-    ]),
-  );
-  const head = ['case', ...report.builds.map((build) => codeSpan(build.name))];
-  return [row(head), row(head.map(() => '---')), ...rows].join('\n');
+function failures(report: Report): Section {
+  return { title: 'Failed claims', entries: failedByClaim(report).map(failure), of: 'failed claims' };
 }
 
-function sessionsCell(played: CaseReport): string {
-  const failed = failedClaims(played);
-  return `${MARKS[played.status]} ${sessionsText(played)}${failed.length > 0 ? `<br>${failed.map(escapeText).join('<br>')}` : ''}`;
-}
+/** A claim that fails for as many reasons as there are builds is told by the first few. */
+const MANY_REASONS = 5;
 
-function failures(report: Report): string {
-  const lines = failedByClaim(report).flatMap(({ name, says, reasons }) => [
-    `- ${codeSpan(name)} ${escapeText(says)}`,
-    ...reasons.map((one) => `  - ${withBuilds(one)}`),
-  ]);
-  return lines.length === 0 ? '' : ['### Failed claims', ...lines].join('\n');
+function failure({ name, says, allowed, reasons }: FailedClaim): string {
+  const more = reasons.length - MANY_REASONS;
+  return [
+    `- ${allowed === null ? '❌' : '⚠️'} ${codeSpan(name)} ${escapeText(says)}`,
+    ...(allowed === null ? [] : [`  - Allowed: ${escapeText(allowed)}`]),
+    ...reasons.slice(0, MANY_REASONS).map((one) => `  - ${withBuilds(one)}`),
+    ...(more > 0 ? [`  - and ${counted(more, 'more reason', 'more reasons')} of other builds`] : []),
+  ].join('\n');
 }
 
 const withBuilds = (one: SharedReason): string =>
-  `${namesItself(one) ? '' : `${one.builds.map(codeSpan).join(', ')}: `}${escapeText(one.reason)}`;
+  `${namesItself(one) ? '' : `${namedBuilds(one, codeSpan)}: `}${escapeText(one.reason)}`;
 
-function undecided(report: Report): string {
-  const lines = unmeasuredByReason(report).map(
-    (one) => `- ${withBuilds(one)}<br>unmeasured: ${one.claims.map(codeSpan).join(', ')}`,
+function undecided(report: Report): Section {
+  const entries = unmeasuredByReason(report).map(
+    (one) => `- ${withBuilds(one)}<br>unmeasured: ${namedClaims(one, codeSpan)}`,
   );
-  return lines.length === 0 ? '' : ['### Not measured', ...lines].join('\n');
+  return { title: 'Not measured', entries, of: 'reasons why claims were not measured' };
 }
 
-function remarks(report: Report): string {
+const ALLOWANCE_MARKS = { used: '⚠️', stale: '❌', unused: '❔' } as const;
+
+function allowances(report: Report): Section {
+  const entries = report.allowances.map((one) => {
+    const state = allowanceState(report, one);
+    return `- ${ALLOWANCE_MARKS[state]} ${codeSpan(one.claim)} ${ALLOWANCE_WORDS[state]}. Given reason: ${escapeText(one.reason)}`;
+  });
+  return { title: 'Allowances', entries, of: 'allowances' };
+}
+
+function remarks(report: Report): Section {
   const capacity = report.builds.flatMap((build) =>
     build.cases.flatMap((played) => {
       const text = played.id === 'abandon-large' ? capacityText(played) : null;
       return text === null ? [] : [`- ${codeSpan(build.name)}: ${escapeText(text)}`];
     }),
   );
-  const general = [floorText(report), differencesText(report)].flatMap((text) =>
-    text === null ? [] : [`- ${escapeText(text)}`],
-  );
-  return [
+  // A comparison has a table of its own for what differs.
+  const differences = report.comparison ? null : differencesText(report);
+  const notices = report.notices.map(({ build, case: id, text }) => {
+    const where = build === null ? '' : `${codeSpan(build)} ${escapeText(id ?? '')}: `;
+    return `- ${where}${escapeText(text)}`;
+  });
+  const entries = [
     ...capacity,
-    ...general,
-    ...report.notices.map(({ build, case: id, text }) => {
-      const where = build === null ? '' : `${codeSpan(build)} ${escapeText(id ?? '')}: `;
-      return `- ${where}${escapeText(text)}`;
-    }),
-  ].join('\n');
+    ...(differences === null ? [] : [`- ${escapeText(differences)}`]),
+    ...notices,
+  ];
+  return { title: 'Notes', entries, of: 'notes' };
 }

@@ -11,13 +11,18 @@ const STEERING = /[\u0000-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u20
 export const plain = (text: string): string => text.replace(BREAKS, ' ').replace(STEERING, '\ufffd');
 
 /** The same value with every text in it, names of fields included, made plain. */
-export function plainAll<T>(value: T): T {
-  return plainValue(value) as T;
+export const plainAll = <T>(value: T): T => withTexts(value, plain);
+
+/** The same value with every text in it, names of fields included, replaced by what `change` makes of it. */
+export function withTexts<T>(value: T, change: (text: string) => string): T {
+  return changed(value, change) as T;
 }
 
-function plainValue(value: unknown): unknown {
-  if (typeof value === 'string') return plain(value);
-  if (Array.isArray(value)) return value.map(plainValue);
+function changed(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((inner) => changed(inner, change));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [plain(name), plainValue(inner)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [change(name), changed(inner, change)]),
+  );
 }

@@ -1,4 +1,5 @@
-/** Figures as people read them. */
+/** Figures and sentences as people read them. */
+import { decides } from '../verdict/allowances.ts';
 import type { BuildReport, CaseReport, ClaimReport, Report } from '../verdict/schema.ts';
 
 export const mib = (bytes: number | null): string =>
@@ -19,11 +20,16 @@ export function sessionsText({ sessions }: CaseReport): string {
   return open > 0 ? `${wrong}, ${thousands(open)} open` : wrong;
 }
 
-/** Claim ids without their case: `deregisters`. */
+/** Claim ids without their case: `deregisters`, `bounded (allowed)`. */
 export function failedClaims(report: CaseReport): string[] {
   return report.claims
     .filter((claim) => claim.promised && claim.status === 'fail')
-    .map((claim) => claim.id.replace(`${report.id}.`, ''));
+    .map((claim) => claim.id.replace(`${report.id}.`, '') + (claim.allowed === null ? '' : ' (allowed)'));
+}
+
+/** A case whose failures are all allowed is neither passed nor failed. */
+export function caseMark(report: CaseReport): CaseReport['status'] | 'allowed' {
+  return report.status === 'fail' && !report.claims.some(decides) ? 'allowed' : report.status;
 }
 
 export function kibText(report: CaseReport): string {
@@ -80,16 +86,22 @@ export interface SharedReason {
 export interface FailedClaim {
   readonly name: string;
   readonly says: string;
+  /** Why the failure is allowed, or null. */
+  readonly allowed: string | null;
   readonly reasons: readonly SharedReason[];
 }
 
+/** What failed; the failures that are allowed come last. */
 export function failedByClaim(report: Report): FailedClaim[] {
   const failed = claimsWhere(report, (claim) => claim.promised && claim.status === 'fail');
-  return [...groupBy(failed, claimName)].map(([name, places]) => ({
-    name,
-    says: places[0]?.claim.says ?? '',
-    reasons: shared(places, ({ claim }) => claim.reason),
-  }));
+  return [...groupBy(failed, claimName)]
+    .map(([name, places]) => ({
+      name,
+      says: places[0]?.claim.says ?? '',
+      allowed: places[0]?.claim.allowed ?? null,
+      reasons: shared(places, ({ claim }) => claim.reason),
+    }))
+    .sort((a, b) => Number(a.allowed !== null) - Number(b.allowed !== null));
 }
 
 /** What was not measured; a reason that several claims and builds share is said once. */
@@ -104,6 +116,22 @@ const shared = (places: readonly PlacedClaim[], reasonOf: (place: PlacedClaim) =
     builds: [...new Set(same.map((place) => place.build))],
     claims: [...new Set(same.map(claimName))],
   }));
+
+const MANY_BUILDS = 6;
+
+/** The builds that share a reason; of many, the first few. */
+export function namedBuilds({ builds }: SharedReason, show: (name: string) => string): string {
+  const more = builds.length > MANY_BUILDS ? ` and ${builds.length - MANY_BUILDS} more builds` : '';
+  return builds.slice(0, MANY_BUILDS).map(show).join(', ') + more;
+}
+
+const MANY_CLAIMS = 6;
+
+/** The claims that share a reason; of many, the first few. */
+export function namedClaims({ claims }: SharedReason, show: (name: string) => string): string {
+  const more = claims.length > MANY_CLAIMS ? ` and ${claims.length - MANY_CLAIMS} more claims` : '';
+  return claims.slice(0, MANY_CLAIMS).map(show).join(', ') + more;
+}
 
 /** Does the reason itself begin with the one build that it is about? Then that is not said twice. */
 export const namesItself = ({ builds, reason }: SharedReason): boolean =>
@@ -125,18 +153,42 @@ export function differencesText(report: Report): string | null {
   return `The builds differ in: ${shown.join('; ') || 'nothing that is known'}.`;
 }
 
-/** One case in which the exact count had fewest sessions to see a leak in. */
-export function floorText(report: Report): string | null {
-  const floors = report.builds
+/** How small a leak would have been seen: said in every report, also where nothing could be counted. */
+export function floorText(report: Report): string {
+  const counted = report.builds
     .flatMap((build) => build.cases)
-    .filter((played) => played.id === 'delete' || played.id === 'reject')
-    .flatMap((played) => (played.sessions ? [played.sessions.detectionFloor] : []));
-  if (floors.length === 0) return null;
+    .filter((played) => (played.sessions?.detectionFloor ?? 0) > 0);
+  // Cases in which every session should be gone; where none of them was played, those that were.
+  const telling = counted.filter((played) => played.id === 'delete' || played.id === 'reject');
+  const floors = (telling.length > 0 ? telling : counted).map(
+    (played) => played.sessions?.detectionFloor ?? 0,
+  );
+  if (floors.length === 0)
+    return 'No sessions were counted: a kept session is seen only where HTTP shows it, and there is no detection floor.';
   return `Counts are exact: 1 session kept in ${thousands(Math.min(...floors))} would have been seen.`;
 }
 
-export const VERDICTS: Record<Report['verdict'], string> = {
+const VERDICTS: Record<Report['verdict'], string> = {
   pass: 'Every promised claim passed.',
   fail: 'A promised claim failed.',
   inconclusive: 'Undecided: a promised claim could not be measured.',
 };
+
+/** The verdict of a report that compares nothing. */
+export function verdictOfClaims(report: Report): string {
+  const failed = claimsWhere(report, (claim) => claim.promised && claim.status === 'fail');
+  const allowed = failed.filter(({ claim }) => claim.allowed !== null).length;
+  const stale = report.allowances.filter((one) => one.stale).length;
+  if (report.verdict === 'fail' && failed.length === allowed && stale > 0)
+    return `${staleText(stale)}: the failure that it allows does not happen.`;
+  if (report.verdict === 'pass' && allowed > 0)
+    return `Every promised claim passed or has an allowance: ${counted(allowed, 'failure is', 'failures are')} allowed.`;
+  return VERDICTS[report.verdict];
+}
+
+export const staleText = (stale: number): string =>
+  `${counted(stale, 'allowance is', 'allowances are')} stale`;
+
+/** `1 claim`, `3 claims`. */
+export const counted = (count: number, one: string, many: string): string =>
+  `${thousands(count)} ${count === 1 ? one : many}`;

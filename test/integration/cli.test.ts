@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { CASES } from '../../src/cases/index.ts';
 import { readRecording } from '../../src/recording/reader.ts';
+import { FORMATS } from '../../src/report/formats.ts';
 import { reportSchema } from '../../src/verdict/schema.ts';
 import { allProcesses } from '../../src/observe/process.ts';
 import { cli, COMMAND, inFolder, start } from '../support/cli.ts';
@@ -102,14 +103,12 @@ test('check: table, sentences, files; report gives the same offline', () =>
     assert.equal(report.verdict, 'fail');
     assert.match(
       readFileSync(join(folder, 'r.md'), 'utf8'),
-      /- `delete\.deregisters` A deleted session leaves the registry\.\n {2}- `suspect`: /,
+      /- ❌ `delete\.deregisters` A deleted session leaves the registry\.\n {2}- `suspect`: /,
     );
-    assert.deepEqual(readdirSync(join(folder, 'out')).sort(), [
-      'logs',
-      'recording.ndjson',
-      'report.json',
-      'report.md',
-    ]);
+    assert.deepEqual(
+      readdirSync(join(folder, 'out')).sort(),
+      ['logs', 'recording.ndjson', ...Object.values(FORMATS).map(({ file }) => file)].sort(),
+    );
     const again = await cli(['report', 'out/recording.ndjson', '--json', 'again.json'], folder);
     assert.equal(again.code, 1);
     assert.deepEqual(JSON.parse(readFileSync(join(folder, 'again.json'), 'utf8')), report);

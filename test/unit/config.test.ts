@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { test } from 'node:test';
+import { checkAllowances } from '../../src/cli/allow.ts';
 import { SAMPLE_CONFIG } from '../../src/cli/config.ts';
 import { ConfigError, parseConfig } from '../../src/config/load.ts';
 
@@ -19,13 +21,21 @@ test('the sample that config init writes is valid, with its comments taken away 
   assert.deepEqual(Object.keys(parse(SAMPLE_CONFIG).targets), ['unbounded']);
   const whole = parse(
     SAMPLE_CONFIG.replace(
-      /^(\s*)# (\s*(?:mine|staging|command|args|env|url|readiness|probe|settings|idleTimeout|maxSessions|tools|call|pid|headers|declared|idleMax|exporter|listen|targets|shop|single|probeDir|build|labels):?)/gm,
+      /^(\s*)# (\s*(?:mine|staging|command|args|env|url|readiness|probe|settings|idleTimeout|maxSessions|tools|call|pid|headers|declared|idleMax|exporter|listen|targets|shop|single|probeDir|build|labels|allow|abandon\.bounded):?)/gm,
       '$1$2',
     ),
   );
   assert.deepEqual(Object.keys(whole.targets), ['unbounded', 'mine', 'staging']);
   assert.equal(whole.policy.idleMax, 1800);
+  assert.deepEqual(Object.keys(whole.allow), ['abandon.bounded']);
+  checkAllowances(whole);
   assert.deepEqual(Object.keys(whole.exporter.targets), ['shop', 'single']);
+});
+
+test('the sample names the JSON Schema that the package brings', () => {
+  const [, path = ''] =
+    /^# yaml-language-server: \$schema=node_modules\/mcp-retention\/(\S+)\n/.exec(SAMPLE_CONFIG) ?? [];
+  assert.ok(existsSync(new URL(`../../${path}`, import.meta.url)), path);
 });
 
 test('lengths of time are seconds, none is null', () => {

@@ -7,7 +7,8 @@ import { codeSpan, escapeText } from '../../src/report/markdown-text.ts';
 import { markdownReport } from '../../src/report/markdown.ts';
 import { plain } from '../../src/report/plain.ts';
 import { terminalReport } from '../../src/report/terminal.ts';
-import { reportSchema, type Report } from '../../src/verdict/schema.ts';
+import { reportSchema } from '../../src/verdict/schema.ts';
+import { changeOf, comparedOf, measureOf, performanceOf, poisoned } from '../support/reports.ts';
 
 const golden = reportSchema.parse(
   JSON.parse(readFileSync(new URL('../golden/report.v1.json', import.meta.url), 'utf8')),
@@ -15,29 +16,32 @@ const golden = reportSchema.parse(
 const EVIL =
   'a\u001b]0;owned\u0007b\u009b31mc\r\nd\u202ee @everyone <img src=x> https://evil.example/ | `x` #1';
 
-/** The report with every text of its own replaced. */
-function poisoned(report: Report): Report {
-  const replaced: unknown = JSON.parse(JSON.stringify(report), (name, value: unknown) =>
-    typeof value === 'string' && !['schema', 'status', 'verdict', 'kind'].includes(name) ? EVIL : value,
-  );
-  return reportSchema.parse(replaced);
-}
+const compared = comparedOf(
+  [changeOf('delete.accepted', 'regressed', { allowed: 'text' }), changeOf('reject.refused', 'unmeasured')],
+  'fail',
+  { performance: performanceOf([measureOf('start')], { obstacle: 'text' }) },
+  { allowances: [{ claim: 'text', reason: 'text', stale: true }] },
+);
 
 // eslint-disable-next-line no-control-regex -- they are what must not be there
 const STEERING = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
 
 test('no text of a report steers the terminal, whichever field it stands in', () => {
-  const text = terminalReport(poisoned(golden), { color: false, columns: 100_000 });
-  assert.match(text, /owned/);
-  assert.doesNotMatch(text, STEERING);
+  for (const report of [golden, compared]) {
+    const text = terminalReport(poisoned(report, EVIL), { color: false, columns: 100_000 });
+    assert.match(text, /owned/);
+    assert.doesNotMatch(text, STEERING);
+  }
 });
 
 test('no text of a report is a mention, a link or HTML in Markdown, whichever field it stands in', () => {
-  const text = markdownReport(poisoned(golden));
-  assert.match(text, /owned/);
-  assert.doesNotMatch(text, STEERING);
-  const outsideCode = text.replace(/(`+)[^`](.*?[^`])?\1(?!`)/g, '');
-  assert.doesNotMatch(outsideCode, /@everyone|<img|https:\/\/|#1/);
+  for (const report of [golden, compared]) {
+    const text = markdownReport(poisoned(report, EVIL));
+    assert.match(text, /owned/);
+    assert.doesNotMatch(text, STEERING);
+    const outsideCode = text.replace(/(`+)[^`](.*?[^`])?\1(?!`)/g, '');
+    assert.doesNotMatch(outsideCode, /@everyone|<img|https:\/\/|#1/);
+  }
 });
 
 test('any text becomes one line without control characters', () => {
