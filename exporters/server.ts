@@ -71,7 +71,8 @@ export async function serveMetrics(options: ServeOptions): Promise<MetricsServer
   return { address, url: `${web.tls === null ? 'http' : 'https'}://${address}/`, closed, close };
 }
 
-function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+/** @throws ConfigError with one sentence */
+export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       server.close();
@@ -93,7 +94,7 @@ function whyNot(error: NodeJS.ErrnoException): string {
 }
 
 /** Answers that are under way are finished, within bounds. */
-function hangUp(server: Server): void {
+export function hangUp(server: Server): void {
   server.close();
   server.closeIdleConnections();
   const cut = setTimeout(() => server.closeAllConnections(), CLOSING_MS).unref();

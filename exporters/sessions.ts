@@ -37,23 +37,25 @@ type ManagerLabel = (typeof metrics.sessionsRegistered.labels)[number];
 export type WorkerLabels = Readonly<Record<'target' | 'build' | 'worker', string>>;
 type Extra = Readonly<Record<string, string>>;
 
-/** What is one number of a manager's snapshot. */
-const OF_MANAGER: readonly (readonly [Metric<ManagerLabel>, (manager: ManagerSnapshot) => number | null])[] =
-  [
-    [metrics.sessionsRegistered, ({ registered }) => registered],
-    [metrics.sessionsRegisteredAtStart, ({ registeredAtStart }) => registeredAtStart],
-    [metrics.sessionsInFlight, ({ inFlight }) => inFlight],
-    [metrics.sessionStreamsOpen, ({ streamsOpen }) => streamsOpen],
-    [metrics.sessionRemnants, ({ remnants }) => remnants],
-    [metrics.sessionOldestIdle, ({ oldestIdleSeconds }) => oldestIdleSeconds ?? 0],
-    [metrics.sessionRegistrations, ({ registrations }) => registrations],
-    [metrics.sessionRemovals, ({ removals }) => removals],
-    [metrics.sessionExpirations, ({ expirations }) => expirations],
-    [metrics.sessionRejections, ({ rejections }) => rejections],
-    [metrics.sessionLimit, ({ sessionLimit }) => sessionLimit],
-    [metrics.sessionIdleTimeout, ({ idleTimeoutSeconds }) => idleTimeoutSeconds],
-    [metrics.requestsCompleted, ({ requestsCompleted }) => requestsCompleted],
-  ];
+type Told = NonNullable<ManagerSnapshot['unknown']>[number];
+type OfManager = readonly [Metric<ManagerLabel>, (manager: ManagerSnapshot) => number | null, Told?];
+
+/** What is one number of a manager's snapshot, and the name under which a probe says that it cannot tell it. */
+const OF_MANAGER: readonly OfManager[] = [
+  [metrics.sessionsRegistered, ({ registered }) => registered],
+  [metrics.sessionsRegisteredAtStart, ({ registeredAtStart }) => registeredAtStart],
+  [metrics.sessionsInFlight, ({ inFlight }) => inFlight, 'inFlight'],
+  [metrics.sessionStreamsOpen, ({ streamsOpen }) => streamsOpen, 'streamsOpen'],
+  [metrics.sessionRemnants, ({ remnants }) => remnants, 'remnants'],
+  [metrics.sessionOldestIdle, ({ oldestIdleSeconds }) => oldestIdleSeconds ?? 0, 'idle'],
+  [metrics.sessionRegistrations, ({ registrations }) => registrations],
+  [metrics.sessionRemovals, ({ removals }) => removals],
+  [metrics.sessionExpirations, ({ expirations }) => expirations, 'expirations'],
+  [metrics.sessionRejections, ({ rejections }) => rejections, 'rejections'],
+  [metrics.sessionLimit, ({ sessionLimit }) => sessionLimit, 'sessionLimit'],
+  [metrics.sessionIdleTimeout, ({ idleTimeoutSeconds }) => idleTimeoutSeconds, 'idleTimeoutSeconds'],
+  [metrics.requestsCompleted, ({ requestsCompleted }) => requestsCompleted, 'requestsCompleted'],
+];
 
 export function renderSessions(sheet: Sheet, labels: WorkerLabels, extra: Extra, snapshot: Snapshot): void {
   const { sdk, supported, processStartTime, managers } = snapshot;
@@ -63,9 +65,12 @@ export function renderSessions(sheet: Sheet, labels: WorkerLabels, extra: Extra,
   sheet.add(metrics.probeSupported, labels, supported ? 1 : 0, extra);
   for (const manager of managers) {
     const own = { ...labels, manager: manager.manager };
-    for (const [metric, value] of OF_MANAGER) sheet.add(metric, own, value(manager), extra);
+    const tells = (what: Told | undefined): boolean => !what || manager.unknown?.includes(what) !== true;
+    for (const [metric, value, what] of OF_MANAGER)
+      sheet.add(metric, own, tells(what) ? value(manager) : null, extra);
     for (const { seconds, sessions } of manager.idleOlderThan)
       sheet.add(metrics.sessionsIdle, { ...own, older_than: String(seconds) }, sessions, extra);
-    sheet.add(metrics.sessionDuration, own, manager.endedSessionDurations, extra);
+    if (tells('endedSessionDurations'))
+      sheet.add(metrics.sessionDuration, own, manager.endedSessionDurations, extra);
   }
 }

@@ -195,6 +195,7 @@ export function toManagerSamples(workers: readonly WorkerSnapshot[]): ManagerSam
       idleTimeoutSeconds: manager.idleTimeoutSeconds,
       sessionLimit: manager.sessionLimit,
       requestsCompleted: manager.requestsCompleted,
+      ...(manager.unknown !== undefined && { unknown: manager.unknown }),
     })),
   );
 }

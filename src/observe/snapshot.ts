@@ -21,6 +21,20 @@ export const PROCESS_SCHEMA = 'mcp-retention/probe-process/v1';
 /** The ages, in seconds, that a probe counts idle sessions beyond. */
 export const IDLE_AGES = [1, 10, 60, 300, 1800, 3600, 21600, 86400] as const;
 
+/** What a probe may be unable to tell: one that watches a registry from outside sees no requests, for example. */
+export const TELLABLE = [
+  'expirations',
+  'rejections',
+  'inFlight',
+  'streamsOpen',
+  'remnants',
+  'idle',
+  'idleTimeoutSeconds',
+  'sessionLimit',
+  'requestsCompleted',
+  'endedSessionDurations',
+] as const;
+
 const count = z.number().int().nonnegative();
 
 /** Counts of one session manager. Counters start at 0 with the process; `registered` is the registry's own size. */
@@ -58,6 +72,8 @@ export const managerSnapshot = z.object({
     sum: z.number().nonnegative(),
     count: count,
   }),
+  /** What this probe cannot tell: it says 0, null or [] there, which means nothing. Absent: it tells all. */
+  unknown: z.array(z.enum(TELLABLE)).optional(),
 });
 
 export const snapshotSchema = z.object({

@@ -6,7 +6,7 @@ import { DEFAULT_SLACK_MS } from '../ledger/ledger.ts';
 import { readProcess } from '../observe/process.ts';
 import { ProbeReader, toManagerSamples } from '../observe/sessions.ts';
 import type { Recorder } from '../recording/writer.ts';
-import type { SampleRecord, Untimed } from '../recording/schema.ts';
+import type { ManagerSample, SampleRecord, Untimed } from '../recording/schema.ts';
 import type { KnownSettings, RunningTarget } from '../targets/target.ts';
 import type { Logger } from '../log.ts';
 import type { OnProgress } from './events.ts';
@@ -171,12 +171,20 @@ export async function askSettings(probeDir: string): Promise<KnownSettings> {
   try {
     const { workers } = await probe.read(probeDir, { timeoutMs: PROBE_TIMEOUT_MS });
     const [manager] = toManagerSamples(workers);
-    return manager
-      ? { idleTimeoutSeconds: manager.idleTimeoutSeconds, maxSessions: manager.sessionLimit }
-      : {};
+    return manager ? settingsOf(manager) : {};
   } finally {
     await probe.close();
   }
+}
+
+function settingsOf(manager: ManagerSample): KnownSettings {
+  const untold = (field: string): boolean => manager.unknown?.includes(field) === true;
+  const [idle, limit] = [untold('idleTimeoutSeconds'), untold('sessionLimit')];
+  return {
+    ...(!idle && { idleTimeoutSeconds: manager.idleTimeoutSeconds }),
+    ...(!limit && { maxSessions: manager.sessionLimit }),
+    ...(idle && limit && { untold: true }),
+  };
 }
 
 function readMemory(running: RunningTarget): SampleRecord['memory'] {

@@ -89,7 +89,7 @@ function missingNeed(claim: string, plan: ArmPlan, known: KnownSettings, probe: 
   if (needs.includes('probe') && !probe)
     return 'No probe is attached, so the registry cannot be counted: see mcp-retention probe python.';
   const declared = known.idleTimeoutSeconds !== undefined || known.maxSessions !== undefined;
-  if (needs.includes('known-settings') && !probe && !declared)
+  if (needs.includes('known-settings') && !declared && (!probe || known.untold === true))
     return 'Neither a probe nor the configuration tells the idle timeout and the cap: declare them in mcp-retention.yaml.';
   const cap = plan.wanted.maxSessions ?? known.maxSessions;
   if (needs.includes('cap') && (plan.lacks.includes('maxSessions') || cap == null))

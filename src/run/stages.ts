@@ -2,8 +2,8 @@
  * The stages of one arm in their order: a first look, the case's own, clean-up, and whether the server still serves.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { play, type PlayStage, type Stage } from '../cases/case.ts';
-import { call, del, initialized, open } from '../cases/steps.ts';
+import { PREFLIGHT, SURVIVAL } from '../cases/around.ts';
+import type { Stage } from '../cases/case.ts';
 import type { Endpoint } from '../client/types.ts';
 import type { ArmContext } from '../drivers/context.ts';
 import { playFlood } from '../drivers/flood.ts';
@@ -44,14 +44,7 @@ export async function playStages(playing: Playing): Promise<void> {
   await observer.sample();
 }
 
-const SURVIVAL: PlayStage = play('survival', 'after', 1, 1, (pick) => [
-  open(),
-  initialized(),
-  call(pick.text()),
-  del(),
-]);
-
-/** One session opened and deleted: is there an MCP server at all? Our own builds are known to be one. */
+/** Our own builds are known to be an MCP server. */
 async function preflight(playing: Playing): Promise<void> {
   const { context } = playing;
   const answers: OpRecord[] = [];
@@ -74,8 +67,6 @@ async function preflight(playing: Playing): Promise<void> {
     `${publicUrl(playing.running.url)} does not open an MCP session: ${[answer, opened.note].filter(Boolean).join(', ')}`,
   );
 }
-
-const PREFLIGHT: PlayStage = play('preflight', 'after', 1, 1, () => [open(), initialized(), del()]);
 
 function announce(
   playing: Playing,

@@ -15,9 +15,14 @@ import { prometheusMissing, promtool } from '../support/prometheus.ts';
 const golden = (name: string): string => readFileSync(new URL(`../golden/${name}`, import.meta.url), 'utf8');
 
 /** The golden snapshot and process message, behind a probe of the worker that they name. */
-async function goldenScraper(t: TestContext, labels: Readonly<Record<string, string>>): Promise<Scraper> {
+async function goldenScraper(
+  t: TestContext,
+  labels: Readonly<Record<string, string>>,
+  change: (snapshot: Snapshot) => void = () => undefined,
+): Promise<Scraper> {
   const dir = await probeDir(t);
   const snapshot = JSON.parse(golden('probe-snapshot.v1.json')) as Snapshot;
+  change(snapshot);
   const message = JSON.parse(golden('probe-process.v1.json')) as ProcessMessage;
   const limited = { ...message, files: { ...message.files, '/sys/fs/cgroup/memory.max': '268435456\n' } };
   await stubProbe(t, dir, snapshot.pid, (req, res) =>
@@ -36,6 +41,25 @@ test('a fixed snapshot is the golden page', async (t) => {
   const { contentType, body } = await scraper.scrape('', PATIENT_MS);
   assert.equal(contentType, PROMETHEUS_TEXT);
   assert.equal(withoutTimes(body), golden('metrics.txt'));
+});
+
+test('what a probe cannot tell is left out, and nothing else', async (t) => {
+  const names = async (scraper: Scraper): Promise<Set<string>> => {
+    const { body } = await scraper.scrape('', PATIENT_MS);
+    return new Set([...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name));
+  };
+  const all = await names(await goldenScraper(t, {}));
+  const unknown = ['remnants', 'idle', 'endedSessionDurations'] as const;
+  const told = await names(
+    await goldenScraper(t, {}, ({ managers }) => {
+      for (const manager of managers) manager.unknown = [...unknown];
+    }),
+  );
+  assert.deepEqual([...all].filter((name) => !told.has(name)).sort(), [
+    'mcp_server_session_duration_seconds',
+    'mcp_session_oldest_idle_seconds',
+    'mcp_session_remnants',
+  ]);
 });
 
 test('promtool finds nothing to say about it', { skip: prometheusMissing }, async (t) => {
