@@ -14,7 +14,7 @@ describe('versions', () => {
     assert.equal(OFFERED_VERSION, '2025-11-25');
     assert.deepEqual([...VERSIONS].sort().reverse(), [...VERSIONS]);
     for (const version of VERSIONS) assert.ok(canSpeak(version));
-    for (const version of ['2024-11-05', '', null, undefined, 20251125]) assert.ok(!canSpeak(version));
+    for (const version of ['2024-10-07', '', null, undefined, 20251125]) assert.ok(!canSpeak(version));
   });
 });
 

@@ -1,0 +1,2 @@
+/** What k6 gives to scripts of the console. */
+declare const console: { warn(text: string): void };

@@ -1,0 +1,128 @@
+/**
+ * The mixed workload of `mcp-retention load` as a k6 script: open arrivals, the same by number, whatever the server's
+ * speed. How many virtual users are busy follows from it.
+ */
+import exec from 'k6/execution';
+import http from 'k6/http';
+import type { ClaimId } from '../../src/cases/claims.ts';
+import { arrivalSeconds, planOfArrival } from '../../src/cases/mixed.ts';
+import { endpointOf, excuseHere, setUp, shareHere, survive, type Script, type Told } from './around.ts';
+import type { CaseScript } from './case-script.ts';
+import { judge, thresholdsOf } from './checks.ts';
+import { add, beyond, growth, type Op } from './ledger.ts';
+import { commonOptions } from './k6-options.ts';
+import { readOptions } from './options.ts';
+import { delay, playPlan, type Playing } from './player.ts';
+import { note, settled } from './registry.ts';
+import { summary, type Summarized } from './summary.ts';
+
+export interface Defaults {
+  readonly id: string;
+  readonly title: string;
+  /** Arrivals per second. */
+  readonly rate: number;
+  /** As k6 writes it. */
+  readonly duration: string;
+}
+
+const CLAIMS: readonly ClaimId[] = [
+  'delete.accepted',
+  'delete.deregisters',
+  'reject.refused',
+  'identity.holds',
+  'survival.serves-after',
+];
+/** What is registered is read once, when the load is over. */
+const READING = 'end';
+/** k6 takes whole numbers of arrivals: so many in so long a time. */
+const UNIT_SECONDS = 100;
+/** Longer than any session of the mix takes, answers that are slow included. */
+const GRACEFUL = '5m';
+/** Sessions at a time for each arrival per second, with room to spare. */
+const VUS_PER_RATE = 3;
+
+export function arrivalsScript(defaults: Defaults): CaseScript {
+  const options = readOptions(__ENV);
+  // Refusals are what is asked for.
+  http.setResponseCallback(http.expectedStatuses({ min: 100, max: 599 }));
+  const { idleTimeout, cap, seed, sessions } = options;
+  const rate = Math.max(1, Math.round((options.rate ?? defaults.rate) * UNIT_SECONDS)) / UNIT_SECONDS;
+  const vus = options.vus ?? Math.ceil(rate * VUS_PER_RATE) + 10;
+  const settings = {
+    ...(idleTimeout !== null && { idleTimeoutSeconds: idleTimeout }),
+    ...(cap !== null && { maxSessions: cap }),
+  };
+  const { id, title } = defaults;
+  const script: Script = { id, title, claims: CLAIMS, settings, endpoint: endpointOf(options), options };
+  const counted = sessions === null ? null : `${Math.ceil(sessions / rate) + 1}s`;
+  const duration = options.duration ?? counted ?? defaults.duration;
+  const readings = options.metrics === null ? [] : [READING];
+  const size = { sessions: sessions ?? 0, warmUp: 0, concurrency: vus };
+  const summarized: Summarized = { script, size, readings, mayExpire: true };
+  return {
+    options: k6Options(script, readings, { rate, vus, duration }),
+    setup: () => setUp(script),
+    play: (told) => arrive(script, told, { seed, rate, sessions: sessions ?? Infinity }),
+    teardown: async (told) => {
+      const reading = options.metrics === null || shareHere().count > 1 ? null : await settled(options);
+      if (reading !== null) note(READING, reading, told);
+      await survive(script, told);
+    },
+    handleSummary: (data) => summary(data, summarized),
+  };
+}
+
+interface Pace {
+  readonly rate: number;
+  readonly vus: number;
+  readonly duration: string;
+}
+
+function k6Options(script: Script, readings: readonly string[], { rate, vus, duration }: Pace) {
+  const thresholds = {
+    ...thresholdsOf({ claims: script.claims, readings, mayExpire: true, cap: undefined }),
+    // Where arrivals were left out, the load was less than what was asked for.
+    dropped_iterations: ['count==0'],
+  };
+  return {
+    ...commonOptions(script, thresholds),
+    scenarios: {
+      [script.id]: {
+        executor: 'constant-arrival-rate',
+        rate: Math.round(rate * UNIT_SECONDS),
+        timeUnit: `${UNIT_SECONDS}s`,
+        duration,
+        preAllocatedVUs: vus,
+        gracefulStop: GRACEFUL,
+      },
+    },
+  };
+}
+
+async function arrive(
+  script: Script,
+  told: Told,
+  { seed, rate, sessions }: { seed: number; rate: number; sessions: number },
+): Promise<void> {
+  excuseHere(told);
+  const index = exec.scenario.iterationInTest;
+  if (index >= sessions) return;
+  await delay(arrivalSeconds(seed, index, rate) - index / rate);
+  const arrival = planOfArrival(seed, index);
+  const playing: Playing = {
+    endpoint: script.endpoint,
+    idleSeconds: 1,
+    sessions: new Map(),
+    tell: (op) => tell(told, arrival.kind, op),
+  };
+  const name = (i: number): string =>
+    arrival.plans.length === 1 ? arrival.kind : `${arrival.kind}-${i + 1}`;
+  await Promise.all(arrival.plans.map((plan, i) => playPlan(playing, name(i), index, plan)));
+}
+
+function tell(told: Told, kind: string, op: Op): void {
+  add(op, { case: kind });
+  judge(op, told);
+  const change = growth(op);
+  if (change !== 0) beyond.add(-change, { reading: READING });
+}

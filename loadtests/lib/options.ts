@@ -1,0 +1,146 @@
+/** What a script is run with: environment variables, read and checked before anything is sent. */
+
+export interface ScriptOptions {
+  readonly target: string;
+  /** The `target` tag: TARGET_NAME, or the URL without what may be secret. */
+  readonly targetName: string;
+  /** Whether TARGET_NAME was given, so that the exporter's series can be told apart by it. */
+  readonly isNamed: boolean;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Address of the exporter's /metrics, or null. */
+  readonly metrics: string | null;
+  readonly sessions: number | null;
+  readonly vus: number | null;
+  /** Arrivals per second. */
+  readonly rate: number | null;
+  /** As k6 writes it, such as 10m. */
+  readonly duration: string | null;
+  /** Seconds. */
+  readonly idleTimeout: number | null;
+  readonly cap: number | null;
+  readonly seed: number;
+  readonly run: string;
+  readonly build: string;
+  /** Files to write the report to, or null. */
+  readonly json: string | null;
+  readonly junit: string | null;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const DEFAULT_SEED = 1;
+const EXAMPLE = 'http://127.0.0.1:8000/mcp';
+/** These follow from the session. */
+const OWN_HEADERS = ['mcp-session-id', 'mcp-protocol-version'];
+
+/** @throws Error with one sentence that names the variable and the mend */
+export function readOptions(env: Environment, now: Date = new Date()): ScriptOptions {
+  const target = targetOf(env);
+  const name = text(env, 'TARGET_NAME');
+  return {
+    target,
+    targetName: name ?? publicUrl(target),
+    isNamed: name !== null,
+    headers: headersOf(env),
+    metrics: metricsOf(env),
+    sessions: whole(env, 'SESSIONS', 1),
+    vus: whole(env, 'VUS', 1),
+    rate: positive(env, 'RATE', 'arrivals per second'),
+    duration: durationOf(env),
+    idleTimeout: positive(env, 'IDLE_TIMEOUT', 'seconds'),
+    cap: whole(env, 'CAP', 1),
+    seed: whole(env, 'SEED', 0) ?? DEFAULT_SEED,
+    run: text(env, 'RUN') ?? now.toISOString().replace(/\.\d+/, ''),
+    build: text(env, 'BUILD') ?? 'unknown',
+    json: text(env, 'JSON'),
+    junit: text(env, 'JUNIT'),
+  };
+}
+
+const text = (env: Environment, name: string): string | null => {
+  const value = env[name]?.trim() ?? '';
+  return value === '' ? null : value;
+};
+
+function whole(env: Environment, name: string, least: number): number | null {
+  const value = text(env, name);
+  if (value === null) return null;
+  if (/^\d{1,9}$/.test(value) && Number(value) >= least) return Number(value);
+  throw new Error(
+    `${name} is no whole number of at least ${least}: write one such as ${name}=${least + 19}.`,
+  );
+}
+
+function positive(env: Environment, name: string, unit: string): number | null {
+  const value = text(env, name);
+  if (value === null) return null;
+  if (/^\d{1,6}(\.\d{1,6})?$/.test(value) && Number(value) > 0) return Number(value);
+  throw new Error(`${name} is no number of ${unit} above 0: write one such as ${name}=5.`);
+}
+
+function durationOf(env: Environment): string | null {
+  const value = text(env, 'DURATION');
+  if (value === null || /^(\d+(\.\d+)?(ms|s|m|h))+$/.test(value)) return value;
+  throw new Error('DURATION is no length of time: write one such as DURATION=10m.');
+}
+
+function headersOf(env: Environment): Record<string, string> {
+  const value = text(env, 'HEADERS');
+  if (value === null) return {};
+  const read = readObject(value);
+  if (read === null)
+    throw new Error('HEADERS is no JSON object of strings: write one such as {"Authorization":"Bearer …"}.');
+  const named = Object.entries(read).map(([name, header]) => [name.toLowerCase(), header] as const);
+  return Object.fromEntries(named.filter(([name]) => !OWN_HEADERS.includes(name)));
+}
+
+function readObject(value: string): Record<string, string> | null {
+  try {
+    const read: unknown = JSON.parse(value);
+    if (typeof read !== 'object' || read === null || Array.isArray(read)) return null;
+    return Object.values(read).every((one) => typeof one === 'string')
+      ? (read as Record<string, string>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+function metricsOf(env: Environment): string | null {
+  const value = text(env, 'METRICS');
+  if (value === null || partsOf(value) !== null) return value;
+  throw new Error(
+    'METRICS is no address of an exporter: write one such as METRICS=http://127.0.0.1:19640/metrics.',
+  );
+}
+
+function targetOf(env: Environment): string {
+  const value = text(env, 'TARGET');
+  if (value === null) throw new Error(`TARGET is not set: name the endpoint, such as TARGET=${EXAMPLE}.`);
+  const parts = partsOf(value);
+  if (parts === null)
+    throw new Error(`TARGET is not the URL of an endpoint: write one such as TARGET=${EXAMPLE}.`);
+  const allowed = (text(env, 'ALLOW_HOST') ?? '').toLowerCase().split(/[\s,]+/);
+  const { host, hostAndPort } = parts;
+  const bare = host.replace(/^\[(.*)\]$/, '$1');
+  if (isLoopback(host) || [host, bare, hostAndPort].some((name) => allowed.includes(name))) return value;
+  throw new Error(
+    `${host} is not this machine: if you may put load on it, allow it with ALLOW_HOST=${host}. Names but localhost are not looked up.`,
+  );
+}
+
+/** k6 has no URL class. What does not look like a plain http(s) URL is none: also one that holds a password. */
+function partsOf(value: string): { host: string; hostAndPort: string } | null {
+  const match =
+    /^https?:\/\/((\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)(?::\d{1,5})?)(?:[/?#]|$)/i.exec(value);
+  const [, hostAndPort, host] = match ?? [];
+  if (host === undefined || hostAndPort === undefined || /\s/.test(value)) return null;
+  return { host: host.toLowerCase(), hostAndPort: hostAndPort.toLowerCase() };
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+
+/** Scheme, host and path: a query may hold a token. */
+const publicUrl = (url: string): string => url.replace(/[?#].*$/s, '');

@@ -1,0 +1,84 @@
+/** The registry as METRICS tells it: read until it has come to rest, and turned into k6's metrics. */
+import http from 'k6/http';
+import type { ClaimId } from '../../src/cases/claims.ts';
+import { DEFAULT_SLACK_MS } from '../../src/ledger/policy.ts';
+import { haveRead } from './checks.ts';
+import { READ_AT } from './claims.ts';
+import { beyond, identity, registered, remnants } from './ledger.ts';
+import { readPage, type Counted } from './metrics-page.ts';
+import type { ScriptOptions } from './options.ts';
+import { delay } from './player.ts';
+
+/** Counts that stayed the same for this long have come to rest. */
+const REST_MS = 400;
+const LONGEST_REST_MS = 3000;
+const LOOK_EVERY_SECONDS = 0.1;
+
+type Source = Pick<ScriptOptions, 'metrics' | 'targetName' | 'isNamed'>;
+
+/** What is registered now; null where METRICS is not set. @throws Error with one sentence where it does not tell */
+export async function count({ metrics, targetName, isNamed }: Source): Promise<Counted | null> {
+  if (metrics === null) return null;
+  const page = await http.asyncRequest('GET', metrics, null, {
+    responseType: 'text',
+    tags: { name: 'metrics' },
+  });
+  if (page.status !== 200)
+    throw new Error(`METRICS answers HTTP ${page.status}: is mcp-retention exporter running there?`);
+  return readPage(page.body ?? '', isNamed ? targetName : null);
+}
+
+/** Waits until the counts have been at rest for a while. */
+export async function settled(source: Source): Promise<Counted | null> {
+  const until = Date.now() + LONGEST_REST_MS;
+  let last = await count(source);
+  let since = Date.now();
+  while (last !== null && Date.now() < until && Date.now() - since < REST_MS) {
+    await delay(LOOK_EVERY_SECONDS);
+    const next = await count(source);
+    if (next?.registered !== last.registered) since = Date.now();
+    last = next;
+  }
+  return last;
+}
+
+/** Waits until no more than `floor` are registered, or idle expiry has had its time. */
+export async function expired(source: Source, floor: number, idleSeconds: number): Promise<Counted | null> {
+  let until = Date.now() + idleSeconds * 1000 + DEFAULT_SLACK_MS;
+  let fewest = Infinity;
+  while (Date.now() < until) {
+    const counted = await count(source);
+    if (counted !== null && counted.registered <= floor) break;
+    // A busy machine expires late but steadily: go on for as long as the registry shrinks.
+    if (counted !== null && counted.registered < fewest) {
+      fewest = counted.registered;
+      until = Math.max(until, Date.now() + DEFAULT_SLACK_MS);
+    }
+    await delay(LOOK_EVERY_SECONDS);
+  }
+  return settled(source);
+}
+
+/** What a reading is held against. */
+export interface Before {
+  readonly baseline: number;
+  readonly remnants: number;
+  readonly workers: string;
+  readonly promised: readonly ClaimId[];
+}
+
+/** Turns a reading into metrics. One of other processes than before tells nothing, and so is no evidence. */
+export function note(reading: string, counted: Counted, before: Before): void {
+  if (counted.workers !== before.workers) {
+    console.warn('The server was restarted, or a worker came or went: its counts begin anew there.');
+    return;
+  }
+  const tags = { reading };
+  beyond.add(counted.registered - before.baseline, tags);
+  registered.add(counted.registered, tags);
+  remnants.add(Math.max(0, counted.remnants - before.remnants), tags);
+  identity.add(Math.abs(counted.identityDrift));
+  const isAsked = (claim: ClaimId): boolean =>
+    claim === 'identity.holds' || READ_AT[claim]?.includes(reading) === true;
+  haveRead(before.promised.filter(isAsked));
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readPage } from '../../loadtests/lib/metrics-page.ts';
+import { readOptions } from '../../loadtests/lib/options.ts';
+
+const TARGET = 'http://127.0.0.1:8000/mcp';
+
+test('what is not this machine is refused unless it is named', () => {
+  for (const own of [TARGET, 'http://localhost/mcp', 'https://[::1]:9/mcp', 'http://127.3.2.1/'])
+    assert.equal(readOptions({ TARGET: own }).target, own);
+  const others = [
+    'http://example.com/mcp',
+    'http://127.0.0.1.example.com/',
+    'http://[::2]/',
+    'http://0.0.0.0/',
+  ];
+  for (const other of others)
+    assert.throws(() => readOptions({ TARGET: other }), /is not this machine.*ALLOW_HOST=/);
+  const named = { TARGET: 'http://Staging.example.com:81/mcp' };
+  for (const allowed of ['staging.example.com', 'other staging.example.com:81', 'a,STAGING.example.com'])
+    assert.equal(readOptions({ ...named, ALLOW_HOST: allowed }).target, named.TARGET);
+  assert.throws(() => readOptions({ ...named, ALLOW_HOST: 'example.com' }), /is not this machine/);
+});
+
+test('what reads differently to others is no URL', () => {
+  const tricks = [
+    'http://127.0.0.1\\@example.com/',
+    'http://127.0.0.1@example.com/mcp',
+    'http://user:secret@127.0.0.1/mcp',
+    'http://127.0.0.1:80:90/mcp',
+    'http:/127.0.0.1/mcp',
+    'ftp://127.0.0.1/mcp',
+    'http://127.0.0.1/a b',
+    '127.0.0.1:8000',
+  ];
+  for (const trick of tricks)
+    assert.throws(
+      () => readOptions({ TARGET: trick }),
+      (error: Error) => {
+        assert.match(error.message, /^TARGET is not the URL of an endpoint/);
+        assert.ok(!error.message.includes('secret'));
+        return true;
+      },
+    );
+});
+
+test('each bad value is one sentence that names the variable', () => {
+  const bad: Record<string, string[]> = {
+    SESSIONS: ['0', '-1', '1.5', 'many'],
+    VUS: ['0', 'x'],
+    CAP: ['none'],
+    SEED: ['-1'],
+    RATE: ['0', '1e3', 'fast'],
+    IDLE_TIMEOUT: ['0', '1s'],
+    DURATION: ['10', 'an hour'],
+    HEADERS: ['Authorization: x', '[]', '{"a":1}'],
+    METRICS: ['exporter:19640'],
+  };
+  for (const [name, values] of Object.entries(bad))
+    for (const value of values)
+      assert.throws(
+        () => readOptions({ TARGET, [name]: value }),
+        new RegExp(`^Error: ${name} is no .*\\.$`, 's'),
+      );
+});
+
+test('what is given arrives, and secrets stay out of the name', () => {
+  const read = readOptions({
+    TARGET: `${TARGET}?token=secret`,
+    HEADERS: '{"Authorization":"Bearer x","MCP-Session-Id":"y"}',
+    RATE: '2.5',
+    DURATION: '1h30m',
+    RUN: 'r',
+    BUILD: 'b',
+  });
+  assert.deepEqual(read.headers, { authorization: 'Bearer x' });
+  assert.deepEqual([read.targetName, read.rate, read.run, read.build, read.seed], [TARGET, 2.5, 'r', 'b', 1]);
+  const named = readOptions({ TARGET, TARGET_NAME: 'mine' });
+  assert.deepEqual([named.targetName, named.isNamed], ['mine', true]);
+});
+
+test('the exporter’s page gives the registry of the target that is meant', () => {
+  const page = readFileSync(new URL('../golden/metrics.txt', import.meta.url), 'utf8');
+  const targets = [
+    ...new Set([...page.matchAll(/mcp_probe_supported\{.*?target="([^"]+)"/g)].map(([, name]) => name)),
+  ];
+  assert.ok(targets.length > 0);
+  for (const target of targets) assert.ok(Number.isInteger(readPage(page, target ?? '').registered));
+  assert.throws(() => readPage(page, 'somebody else'), /METRICS shows no session counts/);
+  const two = 'mcp_probe_supported{target="a"} 1\nmcp_probe_supported{target="b"} 1\n';
+  assert.throws(() => readPage(two, null), /more than one target.*TARGET_NAME/);
+  assert.throws(() => readPage('mcp_probe_supported{target="a"} 0\n', null), /does not know this SDK/);
+});
+
+test('labels with any text in them are read', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.nat(), (name, value) => {
+      const text = name.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n');
+      const labels = `target="a",manager="${text}"`;
+      const page = `mcp_probe_supported{target="a"} 1\nmcp_sessions_registered{${labels}} ${value}\n`;
+      assert.equal(readPage(page, 'a').registered, value);
+    }),
+  );
+});

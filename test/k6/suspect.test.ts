@@ -1,0 +1,72 @@
+/** The load scripts without k6: their logic over real sockets, with stand-ins for k6's modules. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { measure, statuses, suspectConfig } from '../support/measure.ts';
+import { ranBy } from '../support/k6/run.ts';
+import { environmentOf, SCRIPTED } from '../support/k6/scripts.ts';
+import { served } from '../support/k6/served.ts';
+
+const SESSIONS = 30;
+
+const claimsOf = (report: Parameters<typeof statuses>[0]) => [...statuses(report)].sort();
+
+describe('on a clean server', { concurrency: 2 }, () => {
+  for (const definition of SCRIPTED)
+    test(`${definition.id}: the same ledger and the same claims as check`, async (t) => {
+      const config = suspectConfig(null);
+      const { url, metrics, counts } = await served(t, 'suspect', definition.settings, config);
+      const env = { TARGET: url, METRICS: metrics, SESSIONS: String(SESSIONS), ...environmentOf(definition) };
+      const ran = await ranBy('stand-in', definition.id, env);
+      assert.ok(ran.report && ran.played, ran.stderr);
+      const own = await measure('suspect', { config, cases: [definition.id], sessions: SESSIONS });
+      assert.deepEqual(claimsOf(ran.report), claimsOf(own.report), ran.stderr);
+      const expected = own.report.builds[0]?.cases[0]?.ledger;
+      const flooded = own.recording.arms[0]?.floods[0]?.sent ?? 0;
+      assert.ok(expected);
+      assert.deepEqual(ran.played.ledger, { ...expected, refused: expected.refused + flooded });
+      assert.deepEqual([ran.code, ran.report.verdict], [0, 'pass'], ran.stderr);
+      assert.equal((await counts()).registrations, ran.played.ledger.opened);
+    });
+
+  for (const script of ['mixed', 'soak'])
+    test(`${script} passes, and leaves what it abandoned`, async (t) => {
+      const { url, metrics, counts } = await served(t, 'suspect', {}, suspectConfig(null));
+      const ran = await ranBy('stand-in', script, {
+        TARGET: url,
+        METRICS: metrics,
+        RATE: '20',
+        SESSIONS: '60',
+      });
+      assert.deepEqual([ran.code, ran.report?.verdict], [0, 'pass'], ran.stderr);
+      const { registered, registrations } = await counts();
+      assert.equal(registrations, ran.played?.ledger.opened);
+      assert.equal(registered, ran.played?.ledger.abandoned);
+      assert.ok(registered > 0);
+    });
+});
+
+test('without METRICS the registry is not promised, and says why', async (t) => {
+  const { url } = await served(t, 'suspect', {}, suspectConfig('delete-keeps-entry'));
+  const ran = await ranBy('stand-in', 'delete', { TARGET: url, SESSIONS: '5' });
+  assert.deepEqual([ran.code, ran.report?.verdict], [0, 'pass'], ran.stderr);
+  const claim = ran.played?.claims.find(({ id }) => id === 'delete.deregisters');
+  assert.deepEqual([claim?.status, claim?.promised], ['unmeasured', false]);
+  assert.match(claim?.reason ?? '', /METRICS is not set/);
+});
+
+test('bad input is one sentence, before anything is sent', async (t) => {
+  const { url, counts } = await served(t, 'suspect', {}, suspectConfig(null));
+  const tries: [string, Record<string, string>, RegExp, number?][] = [
+    ['delete', {}, /TARGET is not set/],
+    ['delete', { TARGET: 'http://example.com/mcp' }, /allow it with ALLOW_HOST=example\.com/],
+    ['over-cap', { TARGET: url }, /CAP is not set/],
+    ['keepalive', { TARGET: url }, /IDLE_TIMEOUT is not set/],
+    ['delete', { TARGET: url, METRICS: url }, /METRICS answers HTTP/, 108],
+  ];
+  for (const [script, env, says, code = 107] of tries) {
+    const ran = await ranBy('stand-in', script, env);
+    assert.equal(ran.code, code);
+    assert.match(ran.stderr, says);
+  }
+  assert.equal((await counts()).registrations, 0);
+});
