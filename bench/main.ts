@@ -2,18 +2,34 @@
  * Benchmarks of the tool itself.
  *
  *   npm run bench -- [--only NAME]… [--json FILE]
+ *
+ * sensitivity and self-compare take many minutes and run only by name; BENCH_RUNS makes them shorter.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import Table from 'cli-table3';
 import { driver } from './driver.ts';
+import { k6 } from './k6.ts';
 import { probeCost } from './probe-cost.ts';
+import { reporting } from './report.ts';
 import { scrape } from './scrape.ts';
+import { selfCompare } from './self-compare.ts';
+import { sensitivity } from './sensitivity.ts';
 import { snapshot } from './snapshot.ts';
 import type { Benchmark, Outcome } from './support/benchmark.ts';
 import { judging } from './verdict.ts';
 
-const BENCHMARKS: readonly Benchmark[] = [driver, probeCost, snapshot, scrape, judging];
+const BENCHMARKS: readonly Benchmark[] = [
+  driver,
+  k6,
+  probeCost,
+  snapshot,
+  scrape,
+  judging,
+  reporting,
+  sensitivity,
+  selfCompare,
+];
 
 function print({ name, title }: Benchmark, { head, rows, notes }: Outcome, seconds: number): void {
   const table = new Table({ head: [...head], style: { head: [], border: [] } });
@@ -31,7 +47,7 @@ async function main(): Promise<void> {
     throw new Error(`no benchmark ${unknown.join(', ')}: ${BENCHMARKS.map(({ name }) => name).join(', ')}`);
   const results: Record<string, unknown> = {};
   for (const benchmark of BENCHMARKS) {
-    if (values.only?.includes(benchmark.name) === false) continue;
+    if (!(values.only?.includes(benchmark.name) ?? benchmark.onRequest !== true)) continue;
     const began = performance.now();
     const outcome = await benchmark.run();
     print(benchmark, outcome, (performance.now() - began) / 1000);

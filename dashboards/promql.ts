@@ -91,9 +91,23 @@ const matcher = (label: string, wanted: Wanted): string => {
 /** Only the load side knows of runs. A recording rule's name holds a colon; what it sums has lost other labels. */
 const sideSelector = (series: Series, options: QueryOptions): readonly string[] => {
   if (series.name === up.name || series.name.includes(':')) return [];
-  const selector = (series.labels.includes('run') ? options.loadSelector : options.selector).trim();
-  return selector === '' ? [] : [selector];
+  const selector = series.labels.includes('run') ? withoutJob(options.loadSelector) : options.selector;
+  return selector.trim() === '' ? [] : [selector.trim()];
 };
+
+/**
+ * What a rule made of k6's series has neither `job` nor `instance`. So a matcher on one of them also takes series that
+ * lack it, which `=` and `=~` on their own would hide.
+ */
+const withoutJob = (selector: string): string =>
+  selector.replace(
+    /(?<=^|,)\s*(job|instance)\s*(=~|=(?!~))\s*("(?:[^"\\]|\\.)*")(?=\s*(?:,|$))/g,
+    (_, label: string, operator: string, text: string) => {
+      const value = JSON.parse(text) as string;
+      const pattern = operator === '=' ? value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : `(?:${value})`;
+      return `${label}=~${JSON.stringify(`${pattern}|`)}`;
+    },
+  );
 
 const part = <Label extends string>(
   metric: Metric<Label>,

@@ -11,6 +11,7 @@ export interface LoadCommandOptions {
   readonly rate: number;
   readonly mix: Mix;
   readonly duration?: number;
+  readonly linger?: number;
   readonly sessions?: number;
   readonly maxInFlight: number;
   readonly seed: number;
@@ -26,19 +27,13 @@ export interface LoadCommandOptions {
 const FASTEST = 10_000;
 
 export function withLoadOptions(command: Command): Command {
-  return command
+  return withEnd(command)
     .option('--rate <n>', 'arrivals per second on each target', rate, 5)
     .option(
       '--mix <shares>',
       `shares of the kinds of sessions, for example ${mixText(DEFAULT_MIX)}, which is the default`,
       mix,
       DEFAULT_MIX,
-    )
-    .option('--duration <time>', 'end after this long, for example 90s, 10m or 2h (default: go on)', seconds)
-    .option(
-      '--sessions <n>',
-      'end after this many arrivals on each target (default: go on); one of over-cap is a burst of five sessions',
-      wholeNumber(1, 1_000_000_000),
     )
     .option(
       '--max-in-flight <n>',
@@ -63,6 +58,21 @@ export function withLoadOptions(command: Command): Command {
     .option('--config <file>', 'configuration (default: mcp-retention.yaml, where it is there)')
     .addOption(new Option('--log-level <level>', 'logs on stderr').choices(LOG_LEVELS).default('warn'));
 }
+
+/** When it is over, and what happens then. */
+const withEnd = (command: Command): Command =>
+  command
+    .option('--duration <time>', 'end after this long, for example 90s, 10m or 2h (default: go on)', seconds)
+    .option(
+      '--linger <time>',
+      'serve /metrics, and keep servers that this command started, for this long after the last session, so that Prometheus scrapes the last counts (default: not)',
+      seconds,
+    )
+    .option(
+      '--sessions <n>',
+      'end after this many arrivals on each target (default: go on); one of over-cap is a burst of five sessions',
+      wholeNumber(1, 1_000_000_000),
+    );
 
 const mixText = (shares: Mix): string =>
   Object.entries(shares)

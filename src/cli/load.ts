@@ -45,6 +45,7 @@ async function load(
       mix: options.mix,
       sessions: options.sessions ?? null,
       duration: options.duration ?? null,
+      linger: options.linger ?? 0,
       maxInFlight: options.maxInFlight,
       idleMaxSeconds: config.policy.idleMax ?? null,
       metrics,

@@ -74,9 +74,25 @@ export function checkReports(paths: ReportPaths, recording: string | null): void
   }
 }
 
+/**
+ * No report is written over a recording that is read.
+ * @throws UsageError
+ */
+export function checkKept(paths: ReportPaths, recording: string): void {
+  for (const format of FORMAT_NAMES) {
+    const path = paths[format];
+    if (path !== undefined && realOf(path) === realOf(recording))
+      throw new UsageError(
+        `--${format} ${path} is a recording that is compared, which is kept: name another file.`,
+      );
+  }
+}
+
 /** @throws UsageError; RecordingError where the disk is full */
 export function checkWritable(what: string, path: string): void {
   attempt(`${what} ${path} cannot be written`, 'name a file in a folder that is there', () => {
+    if (statOf(path)?.isFile() === false)
+      throw new UsageError(`${what} ${path} is no file: name one, such as baseline.ndjson.`);
     tryBeside(path);
   });
 }
@@ -131,23 +147,24 @@ function attempt(what: string, mend: string, act: () => void): void {
 }
 
 /**
- * Writes a report whole or not at all: a reader never finds a part of it, an earlier one stays until then.
+ * Writes a file whole or not at all: a reader never finds a part of it, an earlier one stays until then.
+ * @param what stands in the sentence before the path
  * @throws RecordingError
  */
-export function writeReport(path: string, text: string): void {
+export function writeWhole(what: string, path: string, content: string | Uint8Array): void {
   const there = statOf(path);
   const temporary = besides(path);
   try {
     // A pipe or a device takes what it is given.
     if (there?.isFile() === false) {
-      writeFileSync(path, text);
+      writeFileSync(path, content);
       return;
     }
-    writeFileSync(temporary, text, { ...(there && { mode: there.mode & 0o777 }) });
+    writeFileSync(temporary, content, { ...(there && { mode: there.mode & 0o777 }) });
     renameSync(temporary, realOf(path));
   } catch (error) {
     remove(temporary);
-    throw new RecordingError(`cannot write the report ${path}: ${reasonOf(error)}.`);
+    throw new RecordingError(`cannot write ${what} ${path}: ${reasonOf(error)}.`);
   }
 }
 

@@ -8,7 +8,7 @@ import { terminalReport } from '../report/terminal.ts';
 import { seriesOf, type ArmSeries } from '../verdict/series.ts';
 import { verdict } from '../verdict/verdict.ts';
 import type { Report } from '../verdict/schema.ts';
-import { checkReports, logsIn, writeReport, type ReportPaths } from './places.ts';
+import { checkReports, logsIn, writeWhole, type ReportPaths } from './places.ts';
 
 /** Width of the tables where no terminal tells its own. */
 const FILE_COLUMNS = 120;
@@ -39,9 +39,14 @@ export async function publish(recording: string, options: ReportPaths): Promise<
 export async function printReport(recording: string, options: ReportPaths): Promise<Report> {
   checkReports(options, recording);
   const judged = await judge(recording);
-  print(judged.report);
-  writeFiles(judged, options);
+  present(judged, options);
   return judged.report;
+}
+
+/** Prints a report and writes it where it was asked for. */
+export function present(judged: Judged, paths: ReportPaths): void {
+  print(judged.report);
+  writeFiles(judged, paths);
 }
 
 async function judge(path: string): Promise<Judged> {
@@ -61,7 +66,7 @@ function print(report: Report): void {
 function writeFiles(judged: Judged, paths: ReportPaths): void {
   for (const format of FORMAT_NAMES) {
     const path = paths[format];
-    if (path !== undefined) writeReport(path, FORMATS[format].render(judged));
+    if (path !== undefined) writeWhole('the report', path, FORMATS[format].render(judged));
   }
 }
 

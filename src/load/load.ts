@@ -32,7 +32,9 @@ export async function runLoad(options: LoadOptions): Promise<LoadSummary> {
     await Promise.all(started.map(({ load }) => load.start()));
     await arrivals(options, started);
     await Promise.all(started.map(({ load }) => load.finish()));
-    return { targets: [...started.map(({ load }) => load.summary()), ...failed] };
+    const targets = [...started.map(({ load }) => load.summary()), ...failed];
+    await linger(options);
+    return { targets };
   } finally {
     await Promise.all(started.map(({ running }) => running.stop()));
     folder.remove();
@@ -88,6 +90,12 @@ async function arrivals(options: LoadOptions, started: readonly Started[]): Prom
     const behind = performance.now() - due > BEHIND_MS;
     for (const { load } of started) load.arrive(arrival, behind);
   }
+}
+
+/** Cut short by a signal, unless that is what ended the load. */
+async function linger({ linger: seconds, signal }: LoadOptions): Promise<void> {
+  const cut = signal.aborted ? {} : { signal };
+  await delay(seconds * 1000, undefined, cut).catch(() => undefined);
 }
 
 async function until(at: number, goesOn: () => boolean, signal: AbortSignal): Promise<void> {

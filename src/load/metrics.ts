@@ -35,6 +35,7 @@ interface Labels extends TargetLabels {
 
 const REFUSAL_REASONS: readonly RefusalReason[] = ['over-cap', 'rejected'];
 const LATE_REASONS: readonly LateReason[] = ['full', 'behind'];
+const COUNTED = ['opened', 'deleted', 'abandoned', 'uncertain'] as const;
 
 /** One case on one target. */
 export class CaseMetrics {
@@ -50,6 +51,7 @@ export class CaseMetrics {
     // From the beginning, so that a rate sees the first of each.
     for (const reason of REFUSAL_REASONS) of.refused.inc({ ...labels, reason }, 0);
     for (const reason of LATE_REASONS) of.late.inc({ ...labels, reason }, 0);
+    for (const name of COUNTED) of[name].inc(labels, 0);
   }
 
   /** @param status 0 where no answer arrived */
@@ -74,8 +76,7 @@ export class CaseMetrics {
     this.#of.expected.set({ ...this.#labels, bound: 'min' }, min);
     this.#of.expected.set({ ...this.#labels, bound: 'max' }, max);
     const counts = this.#ledger.counts;
-    for (const name of ['opened', 'deleted', 'abandoned', 'uncertain'] as const)
-      this.#of[name].inc(this.#labels, counts[name] - this.#published[name]);
+    for (const name of COUNTED) this.#of[name].inc(this.#labels, counts[name] - this.#published[name]);
     this.#published = counts;
   }
 }

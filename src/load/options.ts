@@ -24,6 +24,8 @@ export interface LoadOptions {
   readonly sessions: number | null;
   /** Seconds; null: no bound. */
   readonly duration: number | null;
+  /** Seconds to go on telling the metrics after the last session, so that the last counts are scraped. */
+  readonly linger: number;
   /** Sessions that may be played at a time on one target. */
   readonly maxInFlight: number;
   /** Idle time in seconds after which the operator wants a session gone; null: the target's own timeout. */

@@ -26,6 +26,7 @@ const every = (claim: (service: Service, name: string) => void): void => {
   for (const [name, service] of services) claim(service, name);
 };
 const isServer = ({ build }: Service): boolean => build?.dockerfile === 'deploy/python-server.Dockerfile';
+const isK6 = ({ image = '' }: Service): boolean => image.startsWith('grafana/k6:');
 
 describe('docker-compose.yml', () => {
   it('is valid by the Compose specification', () => {
@@ -58,14 +59,15 @@ describe('docker-compose.yml', () => {
       assert.equal(service.read_only, true, name);
       assert.deepEqual(service.cap_drop, ['ALL'], name);
       assert.match(service.mem_limit ?? '', /^\d+m$/, name);
-      assert.match(service.restart ?? '', /^(always|unless-stopped)$/, name);
+      // A load by k6 ends by itself.
+      assert.match(service.restart ?? '', isK6(service) ? /^no$/ : /^(always|unless-stopped)$/, name);
     });
   });
 
   it('checks the health of every service, and never at the MCP endpoint', () => {
     every(({ healthcheck }, name) => {
       const command = healthcheck?.test.join(' ') ?? '';
-      assert.match(command, /http:\/\/127\.0\.0\.1:\d+\/(healthz|-\/healthy|api\/health)\b/, name);
+      assert.match(command, /http:\/\/127\.0\.0\.1:\d+\/(healthz|-\/healthy|api\/health|v1\/status)\b/, name);
       assert.doesNotMatch(command, /\/mcp/, name);
     });
   });
@@ -76,7 +78,8 @@ describe('docker-compose.yml', () => {
         assert.equal(condition, 'service_healthy', name);
         const needed = compose.services[other];
         assert.ok(needed?.healthcheck, `${name} waits for ${other}`);
-        assert.deepEqual(needed.profiles ?? [], profiles, `${name} waits for ${other}`);
+        // Those without a profile are always there.
+        assert.deepEqual(needed.profiles ?? profiles, profiles, `${name} waits for ${other}`);
       }
     });
   });
@@ -159,6 +162,23 @@ describe('commands of docker-compose.yml', () => {
     const { all } = await execa('prometheus', ['--help'], { all: true });
     for (const option of compose.services.prometheus?.command ?? [])
       assert.ok(all.includes(option.replace(/=.*/, '=')), option);
+  });
+});
+
+describe('the profile k6', () => {
+  it('runs a script of ours, as it is mounted, against a server that it may load, and writes to Prometheus', () => {
+    const [[, k6] = []] = services.filter(([, service]) => isK6(service));
+    assert.ok(k6);
+    const { environment = {}, volumes = [], command = [] } = k6;
+    const script = command.at(-1) ?? '';
+    const mount = volumes.map(mountOf).find(({ target }) => script.startsWith(`${target}/`));
+    assert.ok(existsSync(projectFile(script.replace(mount?.target ?? '', mount?.source ?? ''))), script);
+    const host = new URL(environment.TARGET ?? '').hostname;
+    assert.equal(environment.ALLOW_HOST, host);
+    assert.equal(environment.TARGET_NAME, host, 'the name that the exporter gives it');
+    assert.ok(isServer(compose.services[host] ?? {}));
+    assert.equal(environment.K6_PROMETHEUS_RW_SERVER_URL, 'http://prometheus:9090/api/v1/write');
+    assert.ok(compose.services.prometheus?.command?.includes('--web.enable-remote-write-receiver'));
   });
 });
 

@@ -41,7 +41,8 @@ describe(
   { concurrency: 2 },
   () => {
     const refused: [string[], RegExp][] = [
-      [['check'], /missing required argument 'target'/],
+      [['check'], /check needs a target: python:mcp@VERSION, a URL/],
+      [['check', 'python:mcp@1.30.0', '--run', 'r1'], /--run goes with --from-prometheus/],
       [['check', 'nobody'], /no target nobody .*python:mcp@VERSION or a URL/],
       [['check', 'npm:server@1'], /npm: targets are not supported yet/],
       [['check', 'python:mcp@one'], /one in python:mcp@one is not a version/],

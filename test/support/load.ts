@@ -62,6 +62,7 @@ export function startLoad(
     mix: DEFAULT_MIX,
     sessions: null,
     duration: null,
+    linger: 0,
     maxInFlight: 200,
     idleMaxSeconds: null,
     metrics,

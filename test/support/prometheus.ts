@@ -1,25 +1,16 @@
 /** Debian's promtool and prometheus: run once, or as a server of a test's own that ends with it. */
 import { execa } from 'execa';
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
-
-const onPath = (program: string): boolean =>
-  (process.env.PATH ?? '').split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+import { pathOf } from './programs.ts';
 
 /** For node:test's `skip`: a reason where a program is missing. In CI a missing program fails instead. */
 export const prometheusMissing: string | false =
-  process.env.CI === undefined && !(onPath('promtool') && onPath('prometheus'))
+  process.env.CI === undefined && (pathOf('promtool') === null || pathOf('prometheus') === null)
     ? 'prometheus and promtool are not on PATH'
     : false;
 

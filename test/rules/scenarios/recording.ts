@@ -1,10 +1,11 @@
 /** What the recording rules compute, and that k6's names lead to the same. */
 import * as catalogue from '../../../src/metrics/catalogue.ts';
-import { k6Names } from '../../../dashboards/rules/k6.ts';
+import { k6Names } from '../../../src/metrics/k6.ts';
 import * as names from '../../../dashboards/rules/names.ts';
 import { expressionTest, type Expectation, type ScenarioTest } from '../support/scenario.ts';
 import {
   EXPORTER,
+  gap,
   input,
   managerOf,
   ramp,
@@ -160,6 +161,23 @@ const loads: readonly ScenarioTest[] = ([0, 1] as const).map((which) =>
   ),
 );
 
+/** Some scripts delete at their end what they had abandoned: that is in two counters, and one session. */
+const cleanedUp = test(
+  'what k6 abandoned and deleted counts once, and a counter that rests is not gone',
+  45,
+  [
+    input(k6Names(catalogue.clientOpened)[1], { ...RUN, ...tags }, then(ramp(0, 4, 10), gap(50))),
+    input(k6Names(catalogue.clientAbandoned)[1], { ...RUN, ...tags }, then(ramp(0, 4, 10), gap(50))),
+    input(k6Names(catalogue.clientDeleted)[1], { ...RUN, ...tags }, then(gap(10), '156', gap(49))),
+    ...world(60, { [catalogue.sessionsRegistered.name]: steady(0, 60) }, { expected: null }),
+  ],
+  [
+    one(catalogue.clientUncertain, RUN, 0),
+    { expr: catalogue.clientExpected.name, samples: [expected('max', 0), expected('min', 0)] },
+    one(names.retentionDrift, SERVER, 0),
+  ],
+);
+
 const restarted = test(
   'k6 does not count anew with its target: nothing is expected after a restart',
   40,
@@ -174,4 +192,4 @@ const restarted = test(
   [{ expr: catalogue.clientExpected.name, samples: [] }],
 );
 
-export const recordingTests: readonly ScenarioTest[] = [...servers, ...loads, restarted];
+export const recordingTests: readonly ScenarioTest[] = [...servers, ...loads, cleanedUp, restarted];

@@ -1,0 +1,100 @@
+/** Reading Prometheus' HTTP API: credentials that reach it and nobody else, and answers that are none. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { PrometheusClient, PrometheusError, stepOf } from '../../src/prometheus/client.ts';
+import { UsageError } from '../../src/targets/target.ts';
+import { cli, inFolder } from '../support/cli.ts';
+
+const EMPTY = { status: 'success', data: { resultType: 'matrix', result: [] } };
+
+async function answering(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+  use: (port: number) => Promise<void>,
+): Promise<void> {
+  const server = createServer(answer);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  try {
+    await use((server.address() as AddressInfo).port);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+const clientOf = (url: string, headers: Readonly<Record<string, string>> = {}): PrometheusClient =>
+  new PrometheusClient({ url, headers, signal: new AbortController().signal });
+
+test('credentials are sent, and shown nowhere', async () => {
+  const seen: IncomingMessage[] = [];
+  await answering(
+    (request, response) => {
+      seen.push(request);
+      response.end(JSON.stringify(EMPTY));
+    },
+    async (port) => {
+      const client = clientOf(`http://me:p%40ss@127.0.0.1:${port}/prefix/`, { 'X-Scope-OrgID': 'team' });
+      assert.deepEqual(await client.raw('up{job="a"}', 1000.5, 59.2), []);
+      assert.equal(client.shown, `http://127.0.0.1:${port}/prefix`);
+      const [request] = seen;
+      assert.equal(request?.headers.authorization, `Basic ${btoa('me:p@ss')}`);
+      assert.equal(request.headers['x-scope-orgid'], 'team');
+      const url = new URL(request.url ?? '', 'http://x');
+      assert.equal(url.pathname, '/prefix/api/v1/query');
+      assert.equal(url.searchParams.get('query'), 'up{job="a"}[60s]');
+    },
+  );
+});
+
+const REFUSED: readonly (readonly [string, number, string, RegExp])[] = [
+  ['asks for credentials', 401, 'no', /asks for credentials \(HTTP 401\): give them by --header/],
+  ['is not Prometheus', 200, '<html>', /does not answer as Prometheus does/],
+  ['is another JSON', 200, '{}', /does not answer as Prometheus does/],
+  ['is elsewhere', 404, 'not found', /answers HTTP 404: give the address/],
+  ['redirects', 302, '', /answers HTTP 302/],
+  [
+    'refuses the query',
+    422,
+    JSON.stringify({ status: 'error', error: 'too many samples' }),
+    /too many samples/,
+  ],
+];
+
+for (const [what, status, body, sentence] of REFUSED)
+  test(`one that ${what} is named in one sentence`, async () => {
+    await answering(
+      (_request, response) => response.writeHead(status).end(body),
+      async (port) => {
+        const asked = clientOf(`http://u:hunter2@127.0.0.1:${port}`).raw('up', 1, 1);
+        await assert.rejects(asked, (error: Error) => {
+          assert.ok(error instanceof PrometheusError);
+          assert.match(error.message, sentence);
+          assert.doesNotMatch(error.message, /hunter2/);
+          return true;
+        });
+      },
+    );
+  });
+
+test('an address that is none, and one where nobody is', async () => {
+  for (const url of ['prometheus:9090', 'ftp://x', 'http://x/?a=b', ''])
+    assert.throws(() => clientOf(url), UsageError, url);
+  await inFolder(async (folder) => {
+    const { code, stderr } = await cli(
+      ['check', '--from-prometheus', 'http://u:hunter2@127.0.0.1:1', '--run', 'r'],
+      folder,
+    );
+    assert.equal(code, 3);
+    assert.match(stderr, /Prometheus at http:\/\/127\.0\.0\.1:1 cannot be read: ECONNREFUSED/);
+    assert.doesNotMatch(stderr, /hunter2/);
+  });
+});
+
+test('range queries have no more steps than Prometheus takes', () => {
+  for (const seconds of [1, 10_999, 86_400, 31_536_000]) {
+    const step = stepOf(0, seconds);
+    assert.ok(step >= 1 && seconds / step < 11_000);
+  }
+});
