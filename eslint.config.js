@@ -9,7 +9,17 @@ const k6Hangs = [
 ];
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', 'schemas/', '**/*.generated.ts', '**/*.cjs', '.mcp-retention/'] },
+  {
+    ignores: [
+      'dist/',
+      'node_modules/',
+      'schemas/',
+      '**/*.generated.ts',
+      '**/*.cjs',
+      '.mcp-retention/',
+      'test/fixtures/consumer/',
+    ],
+  },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

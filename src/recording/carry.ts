@@ -2,7 +2,7 @@
  * Takes one build of a recording over into another one, so that a comparison's recording holds both sides.
  */
 import type { ArmEvents, Recording } from './reader.ts';
-import type { HeaderRecord, OriginRecord, RecordingRecord, Untimed } from './schema.ts';
+import type { HeaderRecord, OriginRecord, RecordingRecord } from './schema.ts';
 import type { Recorder } from './writer.ts';
 
 export interface CarryOptions {
@@ -11,6 +11,8 @@ export interface CarryOptions {
   readonly as: string;
   /** Put before the names of its arms, which must not meet those of the new recording. */
   readonly prefix: string;
+  /** Ids of the cases that are taken over; default: all. */
+  readonly cases?: readonly string[];
 }
 
 /** The build that a recording stands for where another is compared with it: a comparison's candidate, or its only one. */
@@ -26,11 +28,11 @@ export function originOf(recording: Recording): OriginRecord {
 
 /** Records keep their times: within an arm, times are what counts. What was damaged is noticed. */
 export function carryOver(recorder: Recorder, recording: Recording, options: CarryOptions): void {
-  const { build, as, prefix } = options;
+  const { build, as, prefix, cases } = options;
   for (const record of recording.builds) if (record.build === build) put(recorder, { ...record, build: as });
   const names = new Set<string>();
   for (const events of recording.arms)
-    if (events.arm.build === build) {
+    if (events.arm.build === build && cases?.includes(events.arm.case) !== false) {
       names.add(events.arm.arm);
       carryArm(recorder, events, prefix, as);
     }
@@ -46,7 +48,7 @@ type Timed = Exclude<RecordingRecord, HeaderRecord>;
 
 /** Writes a record with the time that it has. */
 function put(recorder: Recorder, { t, ...record }: Timed): void {
-  recorder.write(record as Untimed<RecordingRecord>, t);
+  recorder.write(record, t);
 }
 
 function carryArm(recorder: Recorder, events: ArmEvents, prefix: string, build: string): void {

@@ -85,12 +85,18 @@ function undecided(report: Report, comparison: ComparisonReport): string {
   const slow = deciding(comparison.performance, 'undecided');
   const reasons = [
     ...(open > 0 ? [`of ${counted(open, 'claim', 'claims')} it cannot be told whether it got worse`] : []),
-    ...slow.map((one) => `${one.title} cannot be told within the time given`),
+    ...slowReasons(slow, comparison.performance?.obstacle ?? null),
   ];
   if (reasons.length > 0) return reasons.join('; ');
   return report.complete
     ? 'there is nothing that both builds were asked'
     : 'what is there shows nothing that got worse';
+}
+
+/** What hinders all measures is said once: more time would not help. */
+function slowReasons(slow: readonly Measure[], obstacle: string | null): string[] {
+  if (slow.length > 0 && obstacle !== null) return [`speed cannot be told: ${obstacle.replace(/\.$/, '')}`];
+  return slow.map((one) => `${one.title} cannot be told within the time given`);
 }
 
 /** Measures of speed that count for the verdict, with this decision. */
@@ -150,7 +156,7 @@ export function figure(value: number | null, unit: string): string {
 
 const percent = (ratio: number): string => `${ratio > 0 ? '+' : ''}${(ratio * 100).toFixed(1)}`;
 
-/** `+20.0 % (+17.0 to +24.0)`: the candidate against the baseline, 95 % interval. */
+/** `+20.0 % (+17.0 to +24.0)`: the candidate against the baseline, 99 % interval. */
 export const changeText = ({ change }: Measure): string =>
   change === null ? '–' : `${percent(change.estimate)} % (${percent(change.low)} to ${percent(change.high)})`;
 
@@ -177,5 +183,5 @@ export function allowanceState(
 export const ALLOWANCE_WORDS = {
   used: 'its failure is allowed',
   stale: 'stale: it fails nowhere, so remove it from the configuration',
-  unused: 'not needed here: the claim was not measured',
+  unused: 'not needed here, as far as the claim was measured',
 } as const;

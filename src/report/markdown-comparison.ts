@@ -72,7 +72,7 @@ function performance({ performance: found }: ComparisonReport): Section[] {
     head: [
       escapeText(performanceText(found)),
       '',
-      ...tableHead(['measure', 'baseline', 'candidate', 'change (95 % interval)', 'finding']),
+      ...tableHead(['measure', 'baseline', 'candidate', 'change (99 % interval)', 'finding']),
     ],
     entries: found.measures.map(measureRow),
     of: 'measures',

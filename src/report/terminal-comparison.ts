@@ -73,7 +73,7 @@ function performance(found: PerformanceReport, { paint }: Look): string {
   return [
     paint.bold('Performance'),
     performanceText(found),
-    drawn(['measure', 'baseline', 'candidate', 'change (95 % interval)', 'finding'], rows),
+    drawn(['measure', 'baseline', 'candidate', 'change (99 % interval)', 'finding'], rows),
   ].join('\n');
 }
 
