@@ -24,7 +24,7 @@ const TITLES: Record<string, [string, z.ZodType]> = {
   'config.v1': ['mcp-retention.yaml', configSchema],
   'probe-snapshot.v1': ['Answer of a probe to GET /v1/snapshot', snapshotSchema],
   'probe-process.v1': ['Answer of a probe to GET /v1/process', processMessageSchema],
-  'recording.v1': ['One line of a recording', recordSchema],
+  'recording.v2': ['One line of a recording', recordSchema],
   'report.v1': ['JSON report', reportSchema],
 };
 

@@ -19,6 +19,7 @@ export async function compare(
   options: CompareOptions = {},
 ): Promise<Report> {
   const checked = checkedComparison(options);
+  if (isRecording(baseline) && isRecording(candidate)) refuseUnread(options);
   refuseShared(baseline, candidate, checked);
   const { report, discard } = await measurement(checked, async (common, probeDir) => {
     const side = (target: Target): Promise<Side> => sideFrom(target, checked, probeDir);
@@ -48,6 +49,24 @@ async function sideFrom(
     build: buildOf(one, options, probeDir),
   });
   return typeof target === 'string' ? sideOf(target, [], (text) => resolve(text).build) : resolve(target);
+}
+
+/** What only a measurement has a use for: between two recordings it would be left out without a word. */
+const MEASURING = [
+  'registry',
+  'probeDir',
+  'pid',
+  'headers',
+  'allowHosts',
+  'sessions',
+  'concurrency',
+  'seed',
+] as const;
+
+function refuseUnread(options: CompareOptions): void {
+  const option = MEASURING.find((one) => options[one] !== undefined);
+  if (option !== undefined)
+    throw new UsageError(`${option} is for what is measured, and both sides are recordings: leave it out.`);
 }
 
 /** What speaks of one running server does not tell which of two is meant. */

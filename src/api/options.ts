@@ -112,8 +112,11 @@ export function checkedBy<T>(schema: z.ZodType<T>, value: unknown, what: string)
 }
 
 // `undefined` stands for an option that is left out.
-const given = (options: object): object =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+function given(options: unknown): object {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new UsageError('options: write an object such as { sessions: 50 }.');
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
 
 export const checkedOptions = (options: CheckOptions): Checked =>
   checkedBy(checkOptions, given(options), 'options');

@@ -5,20 +5,21 @@ import { CASES } from '../cases/index.ts';
 import { loadConfig } from '../config/load.ts';
 import type { ComparisonRecord } from '../recording/schema.ts';
 import { runComparison, type Side } from '../run/compare.ts';
-import { sideOf } from '../run/side.ts';
+import { recordingPath, sideOf } from '../run/side.ts';
 import { isPackage } from '../targets/resolve.ts';
 import { UsageError, type Build } from '../targets/target.ts';
 import { checkBaseline, updateBaseline } from './baseline.ts';
 import { exitCodeOf, type ExitCode } from './exit.ts';
 import { check } from './measure.ts';
 import { withMeasureOptions, withTargetOptions, type MeasureOptions, type TargetOptions } from './options.ts';
+import { checkKept } from './places.ts';
 import { publish } from './publish.ts';
 import { measuring, refuseUnused, resolver } from './run-options.ts';
 
 interface CompareOptions extends MeasureOptions, TargetOptions {
   readonly baseline: 'keep' | 'update';
   readonly performance?: number | true;
-  readonly smallestEffect: number;
+  readonly smallestEffect?: number;
   readonly failOn?: 'performance';
 }
 
@@ -43,9 +44,8 @@ export function compareCommand(root: Command, signal: AbortSignal, done: (code: 
     )
     .option(
       '--smallest-effect <percent>',
-      'the smallest change of speed worth reporting',
+      `the smallest change of speed worth reporting (default: ${DEFAULT_SMALLEST_EFFECT})`,
       percent,
-      DEFAULT_SMALLEST_EFFECT,
     )
     .addOption(
       new Option('--fail-on <what>', 'exit 1 where speed got worse, 3 where that is undecided').choices([
@@ -84,46 +84,73 @@ async function compare(
   signal: AbortSignal,
 ): Promise<ExitCode> {
   const performance = performanceOptions(options);
-  const updated = options.baseline === 'update' ? checkBaseline(baseline) : null;
+  const config = loadConfig(options.config);
+  const names = Object.keys(config.targets);
+  const updated = options.baseline === 'update' ? checkBaseline(baseline, names) : null;
+  checkRead([baseline, candidate], names, options);
   if (updated !== null && statSync(updated, { throwIfNoEntry: false }) === undefined)
     return firstBaseline(updated, candidate, options, signal);
-  const config = loadConfig(options.config);
-  refuseUnused([baseline, candidate], config, options);
-  const resolve = (text: string): Build =>
-    // A package takes none of the options that speak of somebody's server.
-    resolver(config, options, isPackage(text, config) ? {} : options)(text);
-  const names = Object.keys(config.targets);
+  const measured = [baseline, candidate].filter((text) => names.includes(text) || !recordingPath(text));
+  refuseUnread(measured, options);
+  refuseUnused(measured, config, options);
+  // A package beside somebody's server takes none of the options that speak of the latter.
+  const given = (text: string): TargetOptions =>
+    measured.length > 1 && isPackage(text, config) ? {} : options;
+  const resolve = (text: string): Build => resolver(config, options, given(text))(text);
   const sides = {
     baseline: await sideOf(baseline, names, resolve),
     candidate: await sideOf(candidate, names, resolve),
   };
   refuseShared(sides, options);
-  const cases = options.case;
-  const measured = Object.values(sides).filter((side) => side.kind === 'build').length;
+  const { case: cases, seed } = options;
   const recording = await measuring(
-    { options, config, signal, arms: measured * (cases ?? CASES).length },
+    { options, config, signal, arms: measured.length * (cases ?? CASES).length },
     (common) =>
       runComparison({
         ...common,
         ...sides,
         ...(cases !== undefined && { cases }),
-        ...(options.seed !== undefined && { seed: options.seed }),
+        ...(seed !== undefined && { seed }),
         performance,
       }),
   );
   const report = await publish(recording, options);
-  if (updated !== null) await updateBaseline(recording, updated);
+  if (updated !== null) await updateBaseline(recording, updated, sides.baseline);
   return exitCodeOf(report);
+}
+
+/** Reports must not be written over what is compared. */
+function checkRead(sides: readonly string[], names: readonly string[], options: CompareOptions): void {
+  for (const text of sides) {
+    const place = names.includes(text) ? null : recordingPath(text);
+    if (place) checkKept(options, place.path);
+  }
+}
+
+/** Where both are recordings nothing is measured, and an option for that would be left out without a word. */
+function refuseUnread(measured: readonly string[], options: CompareOptions): void {
+  const { sessions, concurrency, seed, probeDir, requireProbe, pid, header, allowHost } = options;
+  const idle = { sessions, concurrency, seed, probeDir, requireProbe, pid, header, allowHost };
+  const [option] = Object.entries(idle).find(([, value]) => value !== undefined) ?? [];
+  if (option === undefined || measured.length > 0) return;
+  const name = option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw new UsageError(`--${name} is for what is measured, and both sides are recordings: leave it out.`);
 }
 
 function performanceOptions(options: CompareOptions): ComparisonRecord['performance'] {
   const decides = options.failOn === 'performance';
   if (options.performance === undefined) {
     if (decides) throw new UsageError('--fail-on performance needs speed to be measured: add --performance.');
+    if (options.smallestEffect !== undefined)
+      throw new UsageError('--smallest-effect needs speed to be measured: add --performance.');
     return null;
   }
   const budgetSeconds = options.performance === true ? DEFAULT_BUDGET_SECONDS : options.performance;
-  return { budgetSeconds, smallestEffect: options.smallestEffect / 100, decides };
+  return {
+    budgetSeconds,
+    smallestEffect: (options.smallestEffect ?? DEFAULT_SMALLEST_EFFECT) / 100,
+    decides,
+  };
 }
 
 /** There is nothing to compare with yet: the candidate is checked alone, and its recording becomes the baseline. */
@@ -136,7 +163,7 @@ async function firstBaseline(
   process.stderr.write(`there is no baseline ${path} yet: the candidate alone is checked and becomes it\n`);
   let recording: string | null = null;
   const code = await check(candidate, options, signal, (path) => (recording = path));
-  if (recording !== null) await updateBaseline(recording, path);
+  if (recording !== null) await updateBaseline(recording, path, null);
   return code;
 }
 

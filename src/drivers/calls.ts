@@ -3,6 +3,7 @@
  * time is kept as it is given: autocannon's own histogram knows whole milliseconds, and it ends at its next tick.
  */
 import autocannon from 'autocannon';
+import { MAX_BODY } from '../client/reader.ts';
 import type { HttpTransport } from '../client/http.ts';
 import type { McpSession } from '../client/session.ts';
 import type { ToolChoice } from '../client/types.ts';
@@ -36,6 +37,12 @@ export interface CallSlice {
   readonly loadCpu: number;
 }
 
+/** A slice, and whether it was given up because an answer was longer than what is ever read. */
+export interface CallsResult {
+  readonly slice: CallSlice;
+  readonly tooLong: boolean;
+}
+
 /** Further JSON-RPC ids are taken in turn: a server may still be tidying up behind the last one. */
 const IDS = 16;
 /** Ids that do not meet those of the session's opening. */
@@ -47,7 +54,7 @@ const MOST_ERRORS = 20;
 const TICK_MS = 20;
 
 /** Never rejects for what the server does: a server that answers nothing gives 0 calls. */
-export function playCalls(options: CallsOptions): Promise<CallSlice> {
+export function playCalls(options: CallsOptions): Promise<CallsResult> {
   const { transport, sessions, amount, limitMs, signal } = options;
   const tally = new Tally(amount);
   return new Promise((resolve, reject) => {
@@ -63,6 +70,11 @@ export function playCalls(options: CallsOptions): Promise<CallSlice> {
         setupClient: (client) => {
           const session = sessions[connection++ % sessions.length];
           if (session) client.setRequests(requestsOf(options, session));
+          // autocannon keeps an answer whole until its end, which may never come.
+          watchLength(client, () => {
+            tally.tooLong = true;
+            stop();
+          });
         },
         verifyBody: (body) => tally.verify(String(body)),
       },
@@ -70,7 +82,7 @@ export function playCalls(options: CallsOptions): Promise<CallSlice> {
         clearTimeout(limit);
         signal.removeEventListener('abort', stop);
         if (error) reject(error as Error);
-        else resolve(tally.slice());
+        else resolve({ slice: tally.slice(), tooLong: tally.tooLong });
       },
     );
     const stop = (): void => instance.stop();
@@ -81,6 +93,21 @@ export function playCalls(options: CallsOptions): Promise<CallSlice> {
     instance.on('reqError', () => {
       if (++tally.errors >= MOST_ERRORS) stop();
     });
+  });
+}
+
+/** Calls back once, when an answer is longer than what is ever read. */
+function watchLength(client: autocannon.Client, onTooLong: () => void): void {
+  let held = 0;
+  let last: Buffer | null = null;
+  client.on('response', () => (held = 0));
+  // Given for each part of a body: the bytes that arrived together with it, which may hold many parts.
+  client.on('body', (bytes: Buffer) => {
+    if (bytes === last) return;
+    last = bytes;
+    const before = held;
+    held += bytes.length;
+    if (before <= MAX_BODY && held > MAX_BODY) onTooLong();
   });
 }
 
@@ -100,6 +127,7 @@ function requestsOf({ transport, tools }: CallsOptions, session: McpSession): au
 
 class Tally {
   errors = 0;
+  tooLong = false;
   readonly #amount: number;
   readonly #times: number[] = [];
   /** The first answer on a connection took the time of connecting, too. */

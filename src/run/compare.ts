@@ -6,7 +6,6 @@ import type { Case, Size } from '../cases/case.ts';
 import { carryOver, originOf } from '../recording/carry.ts';
 import type { Recording } from '../recording/reader.ts';
 import type { ComparisonRecord } from '../recording/schema.ts';
-import type { Recorder } from '../recording/writer.ts';
 import type { Build, PreparedBuild } from '../targets/target.ts';
 import { measurePerformance } from './performance.ts';
 import { DEFAULT_SEED, type RunOptions } from './run-options.ts';
@@ -51,7 +50,16 @@ export function runComparison(options: CompareOptions): Promise<string> {
     builds: measured,
     before: (recorder) => {
       recorder.write(comparisonRecord(options, names));
-      for (const { side, name, prefix } of sides) carry(recorder, side, name, prefix);
+      const cases = options.cases?.map(({ id }) => id);
+      for (const { side, name, prefix } of sides)
+        if (side.kind === 'recording')
+          // What was not asked for is not compared, and not missed on the other side.
+          carryOver(recorder, side.recording, {
+            build: side.build,
+            as: name,
+            prefix,
+            ...(cases && { cases }),
+          });
     },
     // Speed compares within one run only: another day's machine is another machine.
     ...(performance !== null &&
@@ -93,10 +101,6 @@ function comparisonRecord(options: CompareOptions, names: Names): Omit<Compariso
     origins: { baseline: origin(options.baseline), candidate: origin(options.candidate) },
     performance: options.performance,
   };
-}
-
-function carry(recorder: Recorder, side: Side, as: string, prefix: string): void {
-  if (side.kind === 'recording') carryOver(recorder, side.recording, { build: side.build, as, prefix });
 }
 
 /** The work of a side that was played before is what the other one has to be given, too. */

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { play } from '../cases/case.ts';
 import { call, hold, initialized, open } from '../cases/steps.ts';
 import { HttpTransport } from '../client/http.ts';
+import { MAX_BODY } from '../client/reader.ts';
 import type { McpSession } from '../client/session.ts';
 import { playCalls, type CallSlice } from '../drivers/calls.ts';
 import type { ArmContext } from '../drivers/context.ts';
@@ -95,7 +96,7 @@ export class Contender {
   async calls(amount: number): Promise<CallSlice | null> {
     const context = this.#context;
     if (!context || this.failure !== null) return null;
-    const slice = await playCalls({
+    const { slice, tooLong } = await playCalls({
       transport: context.transport,
       sessions: this.#sessions(),
       tools: context.tools,
@@ -103,7 +104,8 @@ export class Contender {
       limitMs: SLICE_LIMIT_MS,
       signal: context.signal,
     });
-    if (slice.calls === slice.failed || this.#running?.death() !== null)
+    if (tooLong) await this.#fail(`an answer was longer than ${MAX_BODY / 2 ** 20} MiB`);
+    else if (slice.calls === slice.failed || this.#running?.death() !== null)
       await this.#fail(slice.calls === 0 ? 'no call was answered' : 'every call failed');
     return this.failure === null ? slice : null;
   }

@@ -117,8 +117,11 @@ export async function playAll(
     const unstarted = await runArm(armOptions(options, writer, build, definition, arm));
     if (unstarted !== null) unstartable.set(build, unstarted);
   };
-  // Cases that share a running server would count each other's sessions.
-  const turns = new Map(builds.map((build) => [build, pLimit(build.foreign ? 1 : ARMS_AT_A_TIME)]));
+  // Cases that share a running server would count each other's sessions, and two names may be one server's.
+  const foreign = pLimit(1);
+  const turns = new Map(
+    builds.map((build) => [build, build.foreign ? foreign : pLimit(ARMS_AT_A_TIME)] as const),
+  );
   await Promise.all(
     arms.map((one, i) =>
       (turns.get(one.build) ?? limit)(() => limit(() => playOne(one, `a${before + i + 1}`))),

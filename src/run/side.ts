@@ -1,5 +1,5 @@
 /** A side of a comparison as it is written: a recording's path, or anything that can be measured. */
-import { statSync } from 'node:fs';
+import { statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { standingBuild } from '../recording/carry.ts';
 import { readRecording } from '../recording/reader.ts';
@@ -13,16 +13,25 @@ interface RecordingPath {
   readonly build: string | null;
 }
 
-/** Does the text name a recording: `FILE.ndjson`, a run's folder, either with `#BUILD`? Else null. */
+/** Does the text name a recording: `FILE.ndjson`, any other file or pipe, a run's folder, each with `#BUILD`? Else null. */
 export function recordingPath(text: string): RecordingPath | null {
   const match = /^(?<place>.+?)(#(?<build>.+))?$/.exec(text)?.groups;
   const place = match?.place;
   if (place === undefined || /^[a-z][a-z0-9+.-]+:/i.test(place)) return null;
   const build = match?.build ?? null;
-  const there = statSync(place, { throwIfNoEntry: false });
+  const there = statOf(place);
   if (there?.isDirectory() === true) return { path: join(place, RECORDING_FILE), build };
   // A path that is not there is still one: the sentence says then that there is no such recording.
-  return place.endsWith('.ndjson') || there?.isFile() === true ? { path: place, build } : null;
+  return place.endsWith('.ndjson') || there !== undefined ? { path: place, build } : null;
+}
+
+/** Whatever keeps it from being looked at (a file for a folder, a name too long), it is no recording then. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -48,5 +57,7 @@ export async function sideOf(
     );
   if (!held.includes(build))
     throw new UsageError(`${place.path} holds no build ${build}: it holds ${held.join(', ')}.`);
+  if (!recording.arms.some(({ arm }) => arm.build === build))
+    throw new UsageError(`${place.path} holds no case of ${build}: it was cut before one was begun.`);
   return { kind: 'recording', recording, build };
 }

@@ -27,7 +27,7 @@ export function obstacleOf({ blocks, pairs, baseline, candidate, origins }: Fact
     const reasons = own.flatMap((one) => (one.reason === undefined ? [] : [one.reason]));
     const [reason] = reasons;
     if (reason !== undefined && (pairs === 0 || reasons.length > 1))
-      return `${name} could not be measured in ${blocksText(reasons.length)}: ${reason}`;
+      return `${name} could not be measured in ${blocksText(reasons.length)}: ${sentence(reason)}`;
   }
   if (pairs === 0) return 'No block of both builds was measured, so nothing is decided from speed.';
   for (const { name, blocks: own } of sides) {
@@ -36,6 +36,8 @@ export function obstacleOf({ blocks, pairs, baseline, candidate, origins }: Fact
   }
   return null;
 }
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 const blocksText = (count: number): string => (count === 1 ? '1 block' : `${count} blocks`);
 

@@ -182,6 +182,11 @@ describe('bad input', { concurrency: 2 }, () => {
     [['clean', 'clean', '--performance', 'fast'], /seconds from 1 to 3600/],
     [['clean', 'clean', '--smallest-effect', '0'], /percent from 1 to 100/],
     [['http://127.0.0.1:1/mcp', 'http://127.0.0.1:2/mcp', '--pid', '1'], /--pid speaks of one server/],
+    [['clean', 'clean', '--smallest-effect', '5'], /--smallest-effect needs speed.*add --performance/],
+    [['mcp-retention.yaml/x', 'clean'], /There is no target mcp-retention\.yaml\/x in the configuration/],
+    [['x'.repeat(5000), 'clean'], /There is no target x+ in the configuration/],
+    [['/dev/null', 'clean'], /\/dev\/null is empty: it is no recording/],
+    [['/dev/null', 'clean', '--baseline', 'update'], /the baseline \/dev\/null is no file/],
     [['mcp-retention.yaml', 'clean'], /is no recording: its first line is not a header/],
   ];
   for (const [args, sentence] of refused)

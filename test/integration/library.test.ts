@@ -128,6 +128,10 @@ describe('programs that the library starts', () => {
     const out = mkdtempSync(join(tmpdir(), 'mcpr-library-'));
     try {
       await check(suspectTarget(null), { ...FEW, out: join(out, 'main') });
+      await assert.rejects(
+        compare(join(out, 'main'), join(out, 'main'), { registry: new Map() }),
+        /^UsageError: registry is for what is measured, and both sides are recordings/,
+      );
       const guilty = suspectTarget('delete-keeps-entry');
       const worse = await compare(join(out, 'main'), guilty, FEW);
       assert.equal(worse.verdict, 'fail');
@@ -154,6 +158,8 @@ test('what is wrong is refused with a sentence, before anything is measured', as
   const wrong: [Target, object, RegExp][] = [
     [url, { cases: ['delet'] }, /^cases\.0: known cases: delete, /],
     [url, { sesions: 3 }, /unknown key sesions/],
+    [url, null as unknown as object, /^options: write an object/],
+    [url, 'delete' as unknown as object, /^options: write an object/],
     [url, { sessions: 0 }, /^sessions: must be at least 1/],
     [url, { allow: { 'no.claim': 'why' } }, /^allow\.no\.claim: this is no claim/],
     [url, { allow: { 'delete.deregisters': ' ' } }, /say why/],

@@ -14,6 +14,17 @@ function working(rounds: number, ...more: string[]): object {
   return { ...target, args: [...target.args, '--call-work', String(rounds), ...more] };
 }
 
+const ENDLESS = {
+  command: process.execPath,
+  args: [
+    '--import',
+    import.meta.resolve('tsx'),
+    new URL('../fixtures/programs/endless.ts', import.meta.url).pathname,
+    '{port}',
+  ],
+  url: 'http://127.0.0.1:{port}/mcp',
+};
+
 /** Tells of every start. */
 const watched =
   (onStart: (name: string, running: RunningTarget) => void) =>
@@ -81,6 +92,17 @@ test('a build that dies in the middle of a block is said to have died, and twice
   assert.equal(reasons.length, 2);
   for (const reason of reasons) assert.match(reason, /was ended by SIGKILL/);
   assert.match(report.obstacle ?? '', /^candidate could not be measured in 2 blocks: /);
+});
+
+test('an answer without end is left when it is longer than what is ever read', async () => {
+  const { report, blocks } = await performed({
+    targets: { baseline: working(0), candidate: ENDLESS },
+    budgetSeconds: 60,
+    sliceMs: SLICE_MS,
+  });
+  const reasons = blocks.filter((one) => one.build === CANDIDATE).map((one) => one.reason);
+  assert.deepEqual(reasons, ['an answer was longer than 8 MiB', 'an answer was longer than 8 MiB']);
+  assert.match(report.obstacle ?? '', /^candidate could not be measured in 2 blocks: an answer was longer/);
 });
 
 test('a build that does not start leaves everything undecided', async () => {

@@ -8,7 +8,8 @@ import { parse } from 'yaml';
 import { parseConfig } from '../../src/config/load.ts';
 import { processMessageSchema, snapshotSchema } from '../../src/observe/snapshot.ts';
 import { readRecording } from '../../src/recording/reader.ts';
-import { reportSchema } from '../../src/verdict/schema.ts';
+import { recordSchema } from '../../src/recording/schema.ts';
+import { reportSchema, type Report } from '../../src/verdict/schema.ts';
 import { verdict } from '../../src/verdict/verdict.ts';
 
 const path = (name: string): string => new URL(`../golden/${name}`, import.meta.url).pathname;
@@ -46,19 +47,32 @@ test('probe', () => {
   processMessageSchema.parse(message);
 });
 
-test('recording', async () => {
-  for (const line of golden('recording.v1.ndjson').trim().split('\n'))
-    validates('recording.v1', JSON.parse(line));
-  const recording = await readRecording(path('recording.v1.ndjson'));
-  assert.deepEqual(recording.damage, []);
-  assert.equal(recording.end?.reason, 'complete');
+for (const version of ['v1', 'v2'])
+  test(`recording of version ${version.slice(1)}`, async () => {
+    for (const line of golden(`recording.${version}.ndjson`).trim().split('\n'))
+      validates('recording.v2', JSON.parse(line));
+    const recording = await readRecording(path(`recording.${version}.ndjson`));
+    assert.deepEqual(recording.damage, []);
+    assert.equal(recording.end?.reason, 'complete');
+  });
+
+test('the line of a sweep', () => {
+  const line = { type: 'sweep', t: 1, package: 'mcp', versions: ['1.29.1', '1.30.0'], mode: 'all' };
+  validates('recording.v2', line);
+  recordSchema.parse(line);
 });
 
-test('report: the verdict on the golden recording is the golden report', async () => {
-  const report = verdict(await readRecording(path('recording.v1.ndjson')));
+/** @returns the verdict on a golden recording, which is the golden report */
+async function judged(recording: string, wanted: string): Promise<Report> {
+  const report = verdict(await readRecording(path(recording)));
   validates('report.v1', report);
   reportSchema.parse(report);
-  assert.deepEqual(JSON.parse(JSON.stringify(report)), JSON.parse(golden('report.v1.json')));
+  assert.deepEqual(JSON.parse(JSON.stringify(report)), JSON.parse(golden(wanted)));
+  return report;
+}
+
+test('report: the verdict on the golden recording is the golden report', async () => {
+  const report = await judged('recording.v1.ndjson', 'report.v1.json');
   assert.deepEqual(
     report.builds.map((build) => [
       build.version,
@@ -70,4 +84,23 @@ test('report: the verdict on the golden recording is the golden report', async (
       ['1.30.0', 0, 'pass'],
     ],
   );
+});
+
+test('report of a comparison: the same, with what became of each claim', async () => {
+  const {
+    comparison,
+    allowances,
+    verdict: found,
+  } = await judged('recording.v2.ndjson', 'comparison.v1.json');
+  const regressed = comparison?.changes.filter((one) => one.change === 'regressed');
+  assert.deepEqual(
+    regressed?.map((one) => one.claim),
+    ['delete.deregisters'],
+  );
+  assert.deepEqual(comparison?.differences, [{ name: 'mcp', baseline: '1.30.0', candidate: '1.29.1' }]);
+  assert.deepEqual(
+    allowances.map((one) => one.stale),
+    [true],
+  );
+  assert.equal(found, 'fail');
 });

@@ -153,6 +153,12 @@ describe('the verdict in a sentence', () => {
       comparedOf(same, 'inconclusive', { performance: open }),
     ],
     [
+      'Undecided: speed cannot be told: The load side was the bottleneck.',
+      comparedOf(same, 'inconclusive', {
+        performance: { ...open, obstacle: 'The load side was the bottleneck.' },
+      }),
+    ],
+    [
       'Undecided: what is there shows nothing that got worse. The run was not played to its end.',
       comparedOf(same, 'inconclusive', {}, { complete: false }),
     ],

@@ -27,7 +27,7 @@ export function performancePart(performance: PerformanceReport | null): Markup |
           <th scope="col">measure</th>
           <th scope="col">baseline</th>
           <th scope="col">candidate</th>
-          <th scope="col">change (95 % interval)</th>
+          <th scope="col">change (99 % interval)</th>
           <th scope="col">decision</th>
         </tr>
       </thead>

@@ -65,7 +65,9 @@ export function judgeRetained(
     return unmeasured('The probe does not know this SDK: its registry cannot be counted.');
   if (!count) return missing(evidence, 'No settled count was taken');
   if (evidence.distrust !== null) return unmeasured(evidence.distrust);
-  const expected = `${count.expected.max} registered`;
+  const { max } = count.expected;
+  // More than none may be there as long as an expiry is still due, or somebody's sessions were there before.
+  const expected = max === 0 ? '0 registered' : `at most ${max} registered`;
   const { retentionDrift: drift, registered, remnants } = count;
   if (drift < 0)
     return unmeasured(
