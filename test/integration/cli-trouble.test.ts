@@ -45,7 +45,7 @@ describe('what is wrong is said before anything starts', { concurrency: 2 }, () 
       /--markdown nowhere\/r\.md cannot be written: it is not there/,
     ],
     [[...check, '--json', ''], /--json names no file/],
-    [[...check, '--json', 'r', '--markdown', './r'], /both name r/],
+    [[...check, '--json', 'r', '--markdown', './r'], /both name \.\/r/],
     [[...check, '--out', 'o', '--json', 'o/recording.ndjson'], /is the recording, which is kept/],
     [['report', GOLDEN, '--json', '.'], /--json \. is a folder/],
     [['report', GOLDEN, '--markdown', GOLDEN], /is the recording, which is kept/],
