@@ -14,7 +14,7 @@ import { suspectsConfig } from '../support/measure.ts';
 
 const EXPECTED = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
-  /^docs\/[a-z-]+\.md$/,
+  /^docs\/[a-z0-9-]+\.md$/,
   /^schemas\/[a-z-]+\.v\d+\.json$/,
   /^dist\/(src|exporters|dashboards)\/.+\.js$/,
   /^dist\/src\/.+\.d\.ts$/,
