@@ -116,13 +116,14 @@ export class LoadSide {
   }
 
   /**
-   * What may be registered of this run from `t` to `until`, where it has come to rest: nothing is in flight and
-   * nothing changes. null: it has not.
+   * What may be registered of this run from `t` to `until`, where it has come to rest for good: nothing is in flight,
+   * nothing changes, and nothing comes afterwards that such a moment would not speak for. null: it has not.
    */
   restingExpectation(t: number, until: number, policy: ExpiryPolicy): Bounds | null {
     for (const counter of K6_COUNTERS) {
       const series = this.of(counter);
-      if (atLeastBy(series, t) !== atMostBy(series, until, this.held)) return null;
+      const reached = atLeastBy(series, t);
+      if (reached !== finalOf(series) || reached !== atMostBy(series, until, this.held)) return null;
     }
     const by = (metric: Name): number => atLeastBy(this.of(metric), t);
     const uncertain = by(catalogue.clientUncertain);
