@@ -1,6 +1,7 @@
 /** Tables on a terminal: the three series apart, a column a build. */
 import Table from 'cli-table3';
 import type pc from 'picocolors';
+import { shortName } from './names.ts';
 import type { BuildReport, CaseReport, Report } from '../verdict/schema.ts';
 import { caseMark, failedClaims, kibText, mib, sessionsText, thousands } from './words.ts';
 
@@ -73,13 +74,6 @@ export function drawn(head: readonly string[], rows: readonly string[][]): strin
   const made = new Table({ head: [...head], style: { head: [], border: [], compact: true } });
   made.push(...rows);
   return made.toString();
-}
-
-/** `python:mcp@1.29.1` → `mcp 1.29.1`: four of them must fit beside each other. */
-function shortName(build: BuildReport): string {
-  return build.name
-    .replace(/^python:(.+)@latest$/, `$1 latest (${build.version ?? '?'})`)
-    .replace(/^python:(.+)@/, '$1 ');
 }
 
 function sessionsCell(played: CaseReport, paint: Paint): string {

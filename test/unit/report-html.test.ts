@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { PageData } from '../../src/report/html/data.ts';
 import { html } from '../../src/report/html/markup.ts';
-import { labelsOf } from '../../src/report/html/names.ts';
+import { labelsOf } from '../../src/report/names.ts';
 import { htmlReport, liveData, livePage } from '../../src/report/html/report.ts';
 import { comparedJudged, sweptJudged } from '../support/judged.ts';
 import { buildOf, caseOf, claimOf, poisoned, reportOf } from '../support/reports.ts';

@@ -5,7 +5,7 @@ import { capacityText, counted, caseMark, kibText, mib, sessionsText, thousands 
 import { claimsTable } from './claims.ts';
 import { html, type Markup } from './markup.ts';
 import { statusMark } from './marks.ts';
-import { shortName } from './names.ts';
+import { shortName } from '../names.ts';
 
 interface Played {
   readonly build: BuildReport;

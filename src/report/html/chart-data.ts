@@ -2,7 +2,7 @@
 import type { ArmSeries } from '../../verdict/series.ts';
 import type { Report } from '../../verdict/schema.ts';
 import type { ArmData, PageData } from './data.ts';
-import { labelsOf, shortName } from './names.ts';
+import { labelsOf, shortName } from '../names.ts';
 
 /** More lines than this are not told apart; the reader chooses others. */
 const MOST_SHOWN = 6;

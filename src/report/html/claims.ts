@@ -3,7 +3,7 @@ import type { ClaimReport, Report } from '../../verdict/schema.ts';
 import { groupBy } from '../words.ts';
 import { html, type Markup } from './markup.ts';
 import { claimMark, TONES } from './marks.ts';
-import { shortName } from './names.ts';
+import { shortName } from '../names.ts';
 
 interface Finding {
   readonly build: string;

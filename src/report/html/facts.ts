@@ -3,7 +3,7 @@ import type { BuildReport, Report } from '../../verdict/schema.ts';
 import { floorText } from '../words.ts';
 import { html, type Markup } from './markup.ts';
 import { mark } from './marks.ts';
-import { shortName } from './names.ts';
+import { shortName } from '../names.ts';
 
 interface Difference {
   readonly name: string;

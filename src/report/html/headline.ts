@@ -4,7 +4,7 @@ import type { Report, TimelineReport } from '../../verdict/schema.ts';
 import { countsText, verdictText } from '../comparison-words.ts';
 import { claimsWhere, counted } from '../words.ts';
 import type { Tone } from './marks.ts';
-import { shortName } from './names.ts';
+import { shortName } from '../names.ts';
 
 export interface Headline {
   readonly tone: Tone;

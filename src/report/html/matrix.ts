@@ -3,7 +3,7 @@ import type { CaseReport, Report } from '../../verdict/schema.ts';
 import { caseMark, failedClaims, sessionsText, thousands } from '../words.ts';
 import { html, type Markup } from './markup.ts';
 import { statusMark, statusSign, TONES } from './marks.ts';
-import { shortName } from './names.ts';
+import { shortName } from '../names.ts';
 
 export function matrix(report: Report): Markup | null {
   const ids = [...new Set(report.builds.flatMap((build) => build.cases.map((played) => played.id)))];

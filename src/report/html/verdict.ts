@@ -7,7 +7,7 @@ import { headlineOf } from './headline.ts';
 import { html, type Markup } from './markup.ts';
 import { mark, sign, type Tone } from './marks.ts';
 import { matrix } from './matrix.ts';
-import { shortName } from './names.ts';
+import { shortName } from '../names.ts';
 
 const TONE_WORDS: Record<Tone, string> = { good: 'pass', bad: 'fail', open: 'undecided', plain: '' };
 

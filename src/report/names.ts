@@ -1,5 +1,5 @@
 /** Builds by names that are short enough for a picture and a table's head. */
-import type { BuildReport } from '../../verdict/schema.ts';
+import type { BuildReport } from '../verdict/schema.ts';
 
 /** `python:mcp@1.29.1` → `mcp 1.29.1`; `python:mcp@latest` → `mcp latest (2.2.0)`. */
 export function shortName({ name, version }: Pick<BuildReport, 'name' | 'version'>): string {
