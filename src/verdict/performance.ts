@@ -153,8 +153,8 @@ function measureOf(one: Definition, pairs: readonly Pair[], effect: number, hind
   const candidate = median(values.map(({ is }) => median(is)));
   const change = baseline > resolution ? changeOf(values, baseline) : null;
   const least = Math.max(effect, resolution / baseline);
-  // What cannot fail the check is worth a word only where it is beyond doubt.
-  const margin = mayFail ? least / 2 : least;
+  // The interval must also leave no change well behind. What cannot fail the check is worth a word only beyond doubt.
+  const margin = mayFail ? least / 4 : least;
   const told = !one.shown && !hindered && change !== null;
   const decision = told ? decisionOf(change, least, margin, worse) : blank(one);
   return { id, title, unit, baseline, candidate, change, decision, mayFail };
