@@ -1,6 +1,6 @@
 /** The command line as people use it: what it prints, what it writes, with which code it exits. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { CASES } from '../../src/cases/index.ts';
@@ -14,23 +14,24 @@ import { suspectConfig } from '../support/measure.ts';
 const suspect = (folder: string, fault: string | null): void =>
   writeFileSync(join(folder, 'mcp-retention.yaml'), suspectConfig(fault));
 
-/** Living processes of the suspect that were started from this folder's run. */
-const suspects = (): number[] =>
+/** Living processes of the suspect that were started in this folder: others are of tests beside this one. */
+const suspectsIn = (folder: string): number[] =>
   allProcesses()
-    .filter(({ pid, living }) => living && commandLine(pid).includes('suspect.ts'))
+    .filter(({ pid, living }) => living && isSuspectIn(folder, pid))
     .map(({ pid }) => pid);
 
-function commandLine(pid: number): string {
+function isSuspectIn(folder: string, pid: number): boolean {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    const ours = readlinkSync(`/proc/${pid}/cwd`) === realpathSync(folder);
+    return ours && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('suspect.ts');
   } catch {
-    return '';
+    return false;
   }
 }
 
-async function gone(before: readonly number[]): Promise<void> {
+async function gone(folder: string): Promise<void> {
   for (let i = 0; i < 200; i++) {
-    if (suspects().every((pid) => before.includes(pid))) return;
+    if (suspectsIn(folder).length === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   assert.fail('a server outlived the tool');
@@ -133,10 +134,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     () =>
       inFolder(async (folder) => {
         suspect(folder, null);
-        const before = suspects();
         const args = ['check', 'suspect', '--case', 'delete', '--sessions', '100000', '--out', 'out'];
         const running = start([...args, '--log-level', 'info'], { cwd: folder });
         await underLoad(join(folder, 'out', 'recording.ndjson'));
+        assert.notEqual(suspectsIn(folder).length, 0);
         running.child.kill(signal);
         const { code, stdout } = await running.finished;
         assert.equal(code, 3);
@@ -144,7 +145,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
         const recording = await readRecording(join(folder, 'out', 'recording.ndjson'));
         assert.equal(recording.end?.reason, 'interrupted');
         assert.deepEqual(recording.damage, []);
-        await gone(before);
+        await gone(folder);
       }),
   );
 
@@ -154,15 +155,15 @@ test(
   () =>
     inFolder(async (folder) => {
       suspect(folder, null);
-      const before = suspects();
       const running = start(
         ['check', 'suspect', '--case', 'delete', '--sessions', '100000', '--out', 'out'],
         { cwd: folder },
       );
       await underLoad(join(folder, 'out', 'recording.ndjson'));
+      assert.notEqual(suspectsIn(folder).length, 0);
       running.child.kill('SIGKILL');
       await running.finished;
-      await gone(before);
+      await gone(folder);
       const { code, stdout } = await cli(['report', 'out/recording.ndjson'], folder);
       assert.equal(code, 3);
       assert.match(stdout, /The recording was cut/);
