@@ -6,7 +6,7 @@ import { atLast } from '../cleanup.ts';
 import { silentLogger } from '../log.ts';
 import { watchRegistry } from '../probe/watch.ts';
 import { readRecording } from '../recording/reader.ts';
-import type { RunOptions } from '../run/run-options.ts';
+import type { CommonRunOptions } from '../run/run-options.ts';
 import { privateDirectory } from '../targets/private.ts';
 import { UsageError } from '../targets/target.ts';
 import type { Report } from '../verdict/schema.ts';
@@ -23,16 +23,13 @@ export interface Measurement {
   readonly keep: () => void;
 }
 
-/** What every measurement is run with, whatever is played. */
-export type Common = Omit<RunOptions, 'builds' | 'cases' | 'seed' | 'sizes' | 'before' | 'next' | 'after'>;
-
 /**
  * @param play measures, and resolves with the recording's path
  * @throws what `play` throws, and the signal's reason where it was aborted: nothing is left behind then
  */
 export async function measurement(
   options: Checked,
-  play: (common: Common, probeDir: string | undefined) => Promise<string>,
+  play: (common: CommonRunOptions, probeDir: string | undefined) => Promise<string>,
 ): Promise<Measurement> {
   const signal = options.signal ?? new AbortController().signal;
   signal.throwIfAborted();
@@ -55,7 +52,7 @@ function commonOf(
   out: string,
   probeDir: string | undefined,
   signal: AbortSignal,
-): Common {
+): CommonRunOptions {
   return {
     size: { ...(sessions !== undefined && { sessions }), ...(concurrency !== undefined && { concurrency }) },
     out,

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readRecording, type Recording } from '../recording/reader.ts';
 import type { Judged } from '../report/formats.ts';
 import { liveData, livePage } from '../report/html/report.ts';
-import { seriesOf } from '../verdict/series.ts';
+import { seriesOnce } from '../verdict/series.ts';
 import { verdict } from '../verdict/verdict.ts';
 import type { LiveAnswer, LiveQuestion } from './live-judge.ts';
 
@@ -24,15 +24,10 @@ async function judge({ path, running }: LiveQuestion): Promise<Judged> {
   if (running && kept !== null && performance.now() < kept.until) return kept.judged;
   const began = performance.now();
   const recording = await begun(path);
-  const judged = { report: verdict(running ? soFar(recording) : recording), series: once(recording) };
+  const judged = { report: verdict(running ? soFar(recording) : recording), series: seriesOnce(recording) };
   const now = performance.now();
   kept = { judged, until: now + Math.max(LEAST_AGE_MS, (now - began) * REST_PER_WORK) };
   return judged;
-}
-
-function once(recording: Recording): Judged['series'] {
-  let series: ReturnType<Judged['series']> | null = null;
-  return () => (series ??= seriesOf(recording));
 }
 
 async function begun(path: string): Promise<Recording> {

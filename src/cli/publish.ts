@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import pc from 'picocolors';
 import { readRecording } from '../recording/reader.ts';
 import { RecordingError } from '../recording/writer.ts';
-import { FORMAT_NAMES, FORMATS, type Judged } from '../report/formats.ts';
+import { FORMAT_NAMES, FORMATS, type Format, type Judged } from '../report/formats.ts';
 import { terminalReport } from '../report/terminal.ts';
-import { seriesOf, type ArmSeries } from '../verdict/series.ts';
+import { seriesOnce } from '../verdict/series.ts';
 import { verdict } from '../verdict/verdict.ts';
 import type { Report } from '../verdict/schema.ts';
 import { checkReports, logsIn, writeWhole, type ReportPaths } from './places.ts';
@@ -20,7 +20,8 @@ export async function publish(recording: string, options: ReportPaths): Promise<
   const beside = Object.fromEntries(
     FORMAT_NAMES.map((format) => [format, join(folder, FORMATS[format].file)]),
   ) as ReportPaths;
-  const unwritten = failureOf(() => writeFiles(judged, beside));
+  const render = renderer(judged);
+  const unwritten = failureOf(() => writeFiles(render, beside));
   print(judged.report);
   process.stdout.write(
     [
@@ -30,7 +31,7 @@ export async function publish(recording: string, options: ReportPaths): Promise<
       `again      mcp-retention report ${recording}\n`,
     ].join('\n'),
   );
-  writeFiles(judged, options);
+  writeFiles(render, options);
   if (unwritten !== null) throw unwritten;
   return judged.report;
 }
@@ -46,13 +47,12 @@ export async function printReport(recording: string, options: ReportPaths): Prom
 /** Prints a report and writes it where it was asked for. */
 export function present(judged: Judged, paths: ReportPaths): void {
   print(judged.report);
-  writeFiles(judged, paths);
+  writeFiles(renderer(judged), paths);
 }
 
 async function judge(path: string): Promise<Judged> {
   const recording = await readRecording(path);
-  let series: readonly ArmSeries[] | null = null;
-  return { report: verdict(recording), series: () => (series ??= seriesOf(recording)) };
+  return { report: verdict(recording), series: seriesOnce(recording) };
 }
 
 function print(report: Report): void {
@@ -63,10 +63,20 @@ function print(report: Report): void {
   process.stdout.write(terminalReport(report, look));
 }
 
-function writeFiles(judged: Judged, paths: ReportPaths): void {
+/** Each format once, however many files it is written to. */
+function renderer(judged: Judged): (format: Format) => string {
+  const texts = new Map<Format, string>();
+  return (format) => {
+    const text = texts.get(format) ?? FORMATS[format].render(judged);
+    texts.set(format, text);
+    return text;
+  };
+}
+
+function writeFiles(render: (format: Format) => string, paths: ReportPaths): void {
   for (const format of FORMAT_NAMES) {
     const path = paths[format];
-    if (path !== undefined) writeWhole('the report', path, FORMATS[format].render(judged));
+    if (path !== undefined) writeWhole('the report', path, render(format));
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { createLogger } from '../log.ts';
 import type { HeaderRecord } from '../recording/schema.ts';
-import type { RunOptions } from '../run/run-options.ts';
+import type { CommonRunOptions } from '../run/run-options.ts';
 import { isPackage, resolveTarget } from '../targets/resolve.ts';
 import { UsageError, type Build } from '../targets/target.ts';
 import { checkAllowances } from './allow.ts';
@@ -12,10 +12,6 @@ import type { MeasureOptions, TargetOptions } from './options.ts';
 import { checkOut, checkReports, recordingIn } from './places.ts';
 import { progressView } from './progress.ts';
 import { redactedCommand } from './redact.ts';
-
-/** What the command itself decides. */
-type Own = 'builds' | 'cases' | 'seed' | 'sizes' | 'before' | 'next' | 'after';
-export type CommonRunOptions = Omit<RunOptions, Own>;
 
 export interface Measuring {
   readonly options: MeasureOptions;

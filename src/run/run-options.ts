@@ -36,6 +36,12 @@ export interface RunOptions {
   readonly after?: (played: Played) => Promise<void>;
 }
 
+/** What is the same whatever a command plays. */
+export type CommonRunOptions = Omit<
+  RunOptions,
+  'builds' | 'cases' | 'seed' | 'sizes' | 'before' | 'next' | 'after'
+>;
+
 /** What a run has done so far. */
 export interface Played {
   readonly options: RunOptions;

@@ -40,6 +40,12 @@ export interface ArmSeries {
 const MOST_POINTS = 1200;
 const MOST_RESTARTS = 200;
 
+/** Made when they are first asked for, and then kept. */
+export function seriesOnce(recording: Recording): () => readonly ArmSeries[] {
+  let series: readonly ArmSeries[] | null = null;
+  return () => (series ??= seriesOf(recording));
+}
+
 export function seriesOf(recording: Recording): ArmSeries[] {
   return recording.arms.map((events) => armSeries(events, recording));
 }
