@@ -26,22 +26,8 @@ async function spawnSuspect(probeDir: string, port: number): Promise<{ child: Ch
 
 /** One count of the server's, and the widest that was expected while it was read; null where it gives none. */
 async function compare(load: LoadUnderTest, url: string, reader: ProbeReader, dir: string) {
-  let min = Infinity;
-  let max = -Infinity;
-  let done = false;
-  const watch = async (): Promise<void> => {
-    do {
-      const now = await load.expected(url);
-      min = Math.min(min, now.min);
-      max = Math.max(max, now.max);
-      await delay(1);
-    } while (!done);
-  };
-  const watching = watch();
-  const { workers } = await reader.read(dir);
-  done = true;
-  await watching;
-  const [worker] = workers;
+  const { result, min, max } = await load.expectedDuring(url, () => reader.read(dir));
+  const [worker] = result.workers;
   return worker === undefined ? null : { count: worker.snapshot.managers[0]?.registered ?? NaN, min, max };
 }
 

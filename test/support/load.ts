@@ -1,9 +1,10 @@
 /** Runs a load in this process, and reads its own metrics. */
+import type { Kind } from '../../src/cases/mixed.ts';
 import { DEFAULT_MIX } from '../../src/cases/mixed.ts';
 import { parseConfig } from '../../src/config/load.ts';
-import type { Interval } from '../../src/ledger/ledger.ts';
+import type { Interval, Ledger } from '../../src/ledger/ledger.ts';
 import { runLoad } from '../../src/load/load.ts';
-import { LoadMetrics } from '../../src/load/metrics.ts';
+import { LoadMetrics, type CaseMetrics, type TargetLabels } from '../../src/load/metrics.ts';
 import type { LoadOptions, LoadSummary, TargetSummary } from '../../src/load/options.ts';
 import { silentLogger } from '../../src/log.ts';
 import { resolveTarget } from '../../src/targets/resolve.ts';
@@ -11,6 +12,8 @@ import { resolveTarget } from '../../src/targets/resolve.ts';
 export interface LoadUnderTest {
   /** Expected sessions of a target now, summed over its cases, as its metrics say. */
   expected(target: string): Promise<Interval>;
+  /** What `work` gives, and the widest that was expected at any moment while it went on. */
+  expectedDuring<T>(target: string, work: () => Promise<T>): Promise<Interval & { readonly result: T }>;
   /** The sum of a metric's series that bear these labels. */
   value(metric: string, labels: Readonly<Record<string, string>>): Promise<number>;
   readonly metrics: LoadMetrics;
@@ -32,6 +35,69 @@ export type TestedOptions = Partial<
   >
 >;
 
+/** Changes of a ledger, with the place of their moment among the arguments; null where they have none. */
+const CHANGES = { begin: 1, end: 2, doubt: 0, trust: null, restarted: null } as const;
+
+/**
+ * Metrics that see each change of the ledgers, however short what was expected before or after it lasted: a reading
+ * now and then would miss a deletion and an opening between two of them.
+ */
+class WatchedMetrics extends LoadMetrics {
+  readonly #ledgers = new Map<string, Map<Ledger, Interval>>();
+  readonly #watchers = new Set<() => void>();
+
+  override add(target: TargetLabels, kind: Kind, ledger: Ledger): CaseMetrics {
+    const ofTarget = this.#ledgers.get(target.target) ?? new Map<Ledger, Interval>();
+    this.#ledgers.set(target.target, ofTarget);
+    const see = (at: number): void => {
+      ofTarget.set(ledger, ledger.expectedAt(at));
+      for (const watcher of this.#watchers) watcher();
+    };
+    see(performance.now());
+    for (const [name, place] of Object.entries(CHANGES)) {
+      const change = Reflect.get(ledger, name) as (...given: unknown[]) => void;
+      Reflect.set(ledger, name, (...given: unknown[]) => {
+        const at = place === null ? performance.now() : (given[place] as number);
+        // Before it too: what time alone had ended by then.
+        see(at);
+        change.apply(ledger, given);
+        see(at);
+      });
+    }
+    return super.add(target, kind, ledger);
+  }
+
+  /** Sees what time alone changed, too. */
+  async during<T>(target: string, work: () => Promise<T>): Promise<Interval & { readonly result: T }> {
+    let [min, max] = [Infinity, -Infinity];
+    const ledgers = this.#ledgers.get(target) ?? new Map<Ledger, Interval>();
+    const widen = (): void => {
+      const all = [...ledgers.values()];
+      min = Math.min(
+        min,
+        all.reduce((sum, one) => sum + one.min, 0),
+      );
+      max = Math.max(
+        max,
+        all.reduce((sum, one) => sum + one.max, 0),
+      );
+    };
+    const seeAll = (): void => {
+      for (const ledger of ledgers.keys()) ledgers.set(ledger, ledger.expectedAt(performance.now()));
+      widen();
+    };
+    this.#watchers.add(widen);
+    try {
+      seeAll();
+      const result = await work();
+      seeAll();
+      return { result, min, max };
+    } finally {
+      this.#watchers.delete(widen);
+    }
+  }
+}
+
 const running = new Set<() => void>();
 
 /** Ends what a failed test left running. */
@@ -44,7 +110,7 @@ export function startLoad(
   options: TestedOptions,
   config = 'version: 1',
 ): LoadUnderTest {
-  const metrics = new LoadMetrics('test');
+  const metrics = new WatchedMetrics('test');
   const stopping = new AbortController();
   const done = runLoad({
     targets: targets.map(({ target, probeDir }) => ({
@@ -86,6 +152,7 @@ export function startLoad(
       min: await value('mcp_client_sessions_expected', { target, bound: 'min' }),
       max: await value('mcp_client_sessions_expected', { target, bound: 'max' }),
     }),
+    expectedDuring: (target, work) => metrics.during(target, work),
     metrics,
     stop,
     done,
