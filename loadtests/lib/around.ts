@@ -60,7 +60,10 @@ function settingsOf(script: Script, counted: Counted | null): CaseSettings {
   };
 }
 
-export const shareHere = (): Share => shareOf(exec.test.options.executionSegment);
+let share: Share | null = null;
+
+/** Asked once by each virtual user: k6 copies all options whenever one is read. */
+export const shareHere = (): Share => (share ??= shareOf(exec.test.options.executionSegment));
 
 /** A first look. Where it fails, the test ends with the sentence that says why: k6 shows no more of it. */
 export async function setUp(script: Script, look: (told: Told) => void = () => undefined): Promise<Told> {
@@ -122,7 +125,7 @@ function expectAnswer(claim: ClaimId, agrees: boolean): void {
  * judges thresholds instance by instance.
  */
 export function excuseHere(told: Told): void {
-  if (shareHere().count === 1 || exec.vu.iterationInScenario > 0) return;
+  if (exec.vu.iterationInScenario > 0 || shareHere().count === 1) return;
   excuse(['survival.serves-after', ...told.notPromised.map(({ claim }) => claim)]);
 }
 
