@@ -65,6 +65,21 @@ let share: Share | null = null;
 /** Asked once by each virtual user: k6 copies all options whenever one is read. */
 export const shareHere = (): Share => (share ??= shareOf(exec.test.options.executionSegment));
 
+/** Ends the test with the sentence of an error, of which k6 would show the stack. */
+function abort(error: unknown): never {
+  exec.test.abort(error instanceof Error ? error.message : String(error));
+  throw error;
+}
+
+/** What `make` makes; where an option is bad, the test ends with the sentence that says so. */
+export function orAbort<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    return abort(error);
+  }
+}
+
 /** A first look. Where it fails, the test ends with the sentence that says why: k6 shows no more of it. */
 export async function setUp(script: Script, look: (told: Told) => void = () => undefined): Promise<Told> {
   try {
@@ -72,8 +87,7 @@ export async function setUp(script: Script, look: (told: Told) => void = () => u
     look(told);
     return told;
   } catch (error) {
-    exec.test.abort(error instanceof Error ? error.message : String(error));
-    throw error;
+    return abort(error);
   }
 }
 
@@ -84,10 +98,7 @@ async function firstLook(script: Script): Promise<Told> {
   await playPlan(playingOf(script, ops), PREFLIGHT.name, 0, planOf(PREFLIGHT, script.options.seed, 0));
   const opened = ops.find((op) => op.step === 'open');
   // One that is full now is an MCP server.
-  if (opened?.outcome !== 'ok' && opened?.status !== 503)
-    throw new Error(
-      `${script.options.targetName} does not open an MCP session: ${opened?.status === undefined ? '' : `HTTP ${opened.status} `}${opened?.note ?? ''}`,
-    );
+  if (opened?.outcome !== 'ok' && opened?.status !== 503) throw new Error(notServed(script, opened));
   // Discarding follows the answer.
   await delay(DEFAULT_LAG_MS / 1000);
   const counted = await count(script.options);
@@ -113,6 +124,16 @@ async function firstLook(script: Script): Promise<Told> {
     workers,
     isMeasured,
   };
+}
+
+function notServed({ options }: Script, opened: Op | undefined): string {
+  const answer = opened?.status === undefined ? [] : [`HTTP ${opened.status}`];
+  const said = [...answer, ...(opened?.note === undefined ? [] : [opened.note])].join(', ') || 'no answer';
+  const mend =
+    opened?.status === undefined
+      ? 'is a server running there?'
+      : 'is TARGET its MCP endpoint, with its path, and does HEADERS hold what it asks for?';
+  return `${options.targetName} does not open an MCP session (${said}): ${mend}`;
 }
 
 function expectAnswer(claim: ClaimId, agrees: boolean): void {

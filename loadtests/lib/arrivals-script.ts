@@ -6,7 +6,16 @@ import exec from 'k6/execution';
 import http from 'k6/http';
 import type { ClaimId } from '../../src/cases/claims.ts';
 import { arrivalSeconds, planOfArrival } from '../../src/cases/mixed.ts';
-import { endpointOf, excuseHere, setUp, shareHere, survive, type Script, type Told } from './around.ts';
+import {
+  endpointOf,
+  excuseHere,
+  orAbort,
+  setUp,
+  shareHere,
+  survive,
+  type Script,
+  type Told,
+} from './around.ts';
 import type { CaseScript } from './case-script.ts';
 import { judge, thresholdsOf } from './checks.ts';
 import { add, beyond, growth, type Op } from './ledger.ts';
@@ -41,7 +50,9 @@ const GRACEFUL = '5m';
 /** Sessions at a time for each arrival per second, with room to spare. */
 const VUS_PER_RATE = 3;
 
-export function arrivalsScript(defaults: Defaults): CaseScript {
+export const arrivalsScript = (defaults: Defaults): CaseScript => orAbort(() => scriptOf(defaults));
+
+function scriptOf(defaults: Defaults): CaseScript {
   const options = readOptions(__ENV);
   // Refusals are what is asked for.
   http.setResponseCallback(http.expectedStatuses({ min: 100, max: 599 }));

@@ -9,7 +9,16 @@ import { planOf } from '../../src/cases/case.ts';
 import type { ClaimId } from '../../src/cases/claims.ts';
 import { open, hold } from '../../src/cases/steps.ts';
 import { DEFAULT_LAG_MS, DEFAULT_SLACK_MS } from '../../src/ledger/policy.ts';
-import { endpointOf, excuseHere, setUp, shareHere, survive, type Script, type Told } from './around.ts';
+import {
+  endpointOf,
+  excuseHere,
+  orAbort,
+  setUp,
+  shareHere,
+  survive,
+  type Script,
+  type Told,
+} from './around.ts';
 import { judge, thresholdsOf } from './checks.ts';
 import { readingsOf } from './claims.ts';
 import { add, beyond, growth, race, type Op } from './ledger.ts';
@@ -42,7 +51,9 @@ export interface CaseScript {
   readonly handleSummary: (data: SummaryData) => Record<string, string>;
 }
 
-export function caseScript(definition: Case): CaseScript {
+export const caseScript = (definition: Case): CaseScript => orAbort(() => scriptOf(definition));
+
+function scriptOf(definition: Case): CaseScript {
   const options = readOptions(__ENV);
   // Refusals are what is asked for.
   http.setResponseCallback(http.expectedStatuses({ min: 100, max: 599 }));

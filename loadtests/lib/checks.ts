@@ -48,6 +48,11 @@ export function haveRead(claims: readonly ClaimId[]): void {
   for (const claim of claims) asked.add(1, { claim });
 }
 
+/** The registry was read, and did not tell whether these claims hold. */
+export function leftUnanswered(claims: readonly ClaimId[]): void {
+  for (const claim of claims) unanswered.add(1, { claim });
+}
+
 export const ofClaim = (metric: string, claim: string): string => `${metric}{claim:${claim}}`;
 export const ofReading = (metric: string, reading: string): string => `${metric}{reading:${reading}}`;
 export const ofCheck = (claim: string): string => `checks{check:${claim}}`;

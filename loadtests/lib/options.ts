@@ -81,9 +81,23 @@ function positive(env: Environment, name: string, unit: string): number | null {
 
 function durationOf(env: Environment): string | null {
   const value = text(env, 'DURATION');
-  if (value === null || /^(\d+(\.\d+)?(ms|s|m|h))+$/.test(value)) return value;
-  throw new Error('DURATION is no length of time: write one such as DURATION=10m.');
+  if (value === null) return null;
+  // k6 takes no shorter scenario.
+  if (/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(value) && secondsOf(value) >= 1) return value;
+  throw new Error('DURATION is no length of time of at least 1s: write one such as DURATION=10m.');
 }
+
+const SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 };
+
+const secondsOf = (duration: string): number =>
+  [...duration.matchAll(/([\d.]+)(ms|s|m|h)/g)].reduce(
+    (sum, [, count, unit]) => sum + Number(count) * (SECONDS[unit ?? ''] ?? NaN),
+    0,
+  );
+
+/** What HTTP lets a header be called, and hold (RFC 9110, section 5). */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 function headersOf(env: Environment): Record<string, string> {
   const value = text(env, 'HEADERS');
@@ -91,6 +105,13 @@ function headersOf(env: Environment): Record<string, string> {
   const read = readObject(value);
   if (read === null)
     throw new Error('HEADERS is no JSON object of strings: write one such as {"Authorization":"Bearer …"}.');
+  const bad = Object.entries(read).find(
+    ([name, header]) => !HEADER_NAME.test(name) || !HEADER_VALUE.test(header),
+  );
+  if (bad !== undefined)
+    throw new Error(
+      `HEADERS has ${JSON.stringify(bad[0])}, whose name or value cannot be sent as a header: leave out line breaks, blanks in names and what is not Latin-1.`,
+    );
   const named = Object.entries(read).map(([name, header]) => [name.toLowerCase(), header] as const);
   return Object.fromEntries(named.filter(([name]) => !OWN_HEADERS.includes(name)));
 }
@@ -110,6 +131,8 @@ function readObject(value: string): Record<string, string> | null {
 function metricsOf(env: Environment): string | null {
   const value = text(env, 'METRICS');
   if (value === null || partsOf(value) !== null) return value;
+  if (hasPassword(value))
+    throw new Error('METRICS has a password in it, which k6 would show: give the address without one.');
   throw new Error(
     'METRICS is no address of an exporter: write one such as METRICS=http://127.0.0.1:19640/metrics.',
   );
@@ -119,6 +142,10 @@ function targetOf(env: Environment): string {
   const value = text(env, 'TARGET');
   if (value === null) throw new Error(`TARGET is not set: name the endpoint, such as TARGET=${EXAMPLE}.`);
   const parts = partsOf(value);
+  if (parts === null && hasPassword(value))
+    throw new Error(
+      'TARGET has a password in it, which k6 would show: put it into HEADERS, such as {"Authorization":"Basic …"}.',
+    );
   if (parts === null)
     throw new Error(`TARGET is not the URL of an endpoint: write one such as TARGET=${EXAMPLE}.`);
   const allowed = (text(env, 'ALLOW_HOST') ?? '').toLowerCase().split(/[\s,]+/);
@@ -139,8 +166,13 @@ function partsOf(value: string): { host: string; hostAndPort: string } | null {
   return { host: host.toLowerCase(), hostAndPort: hostAndPort.toLowerCase() };
 }
 
+const hasPassword = (url: string): boolean => /^https?:\/\/[^/?#\\]*@/i.test(url);
+
+/** 127.0.0.0/8 in its one usual notation: what only looks like it may be a name that is looked up. */
+const IPV4_LOOPBACK = /^127(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/;
+
 const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+  host === 'localhost' || host === '[::1]' || IPV4_LOOPBACK.test(host);
 
 /** Scheme, host and path: a query may hold a token. */
 const publicUrl = (url: string): string => url.replace(/[?#].*$/s, '');

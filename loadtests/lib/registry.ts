@@ -2,7 +2,7 @@
 import http from 'k6/http';
 import type { ClaimId } from '../../src/cases/claims.ts';
 import { DEFAULT_SLACK_MS } from '../../src/ledger/policy.ts';
-import { haveRead } from './checks.ts';
+import { haveRead, leftUnanswered } from './checks.ts';
 import { READ_AT } from './claims.ts';
 import { beyond, identity, registered, remnants } from './ledger.ts';
 import { readPage, type Counted } from './metrics-page.ts';
@@ -23,8 +23,10 @@ export async function count({ metrics, targetName, isNamed }: Source): Promise<C
     responseType: 'text',
     tags: { name: 'metrics' },
   });
-  if (page.status !== 200)
-    throw new Error(`METRICS answers HTTP ${page.status}: is mcp-retention exporter running there?`);
+  if (page.status !== 200) {
+    const answer = page.status === 0 ? 'does not answer' : `answers HTTP ${page.status}`;
+    throw new Error(`METRICS ${answer}: is mcp-retention exporter running there?`);
+  }
   return readPage(page.body ?? '', isNamed ? targetName : null);
 }
 
@@ -64,6 +66,8 @@ export interface Before {
   readonly baseline: number;
   readonly remnants: number;
   readonly workers: string;
+  /** Of the baseline, what others had opened. */
+  readonly strangers: number;
   readonly promised: readonly ClaimId[];
 }
 
@@ -80,5 +84,8 @@ export function note(reading: string, counted: Counted, before: Before): void {
   identity.add(Math.abs(counted.identityDrift));
   const isAsked = (claim: ClaimId): boolean =>
     claim === 'identity.holds' || READ_AT[claim]?.includes(reading) === true;
-  haveRead(before.promised.filter(isAsked));
+  const asked = before.promised.filter(isAsked);
+  haveRead(asked);
+  // As many as were there before may hide as many kept ones by ending: such a reading tells only what is too many.
+  if (before.strangers > 0) leftUnanswered(asked.filter((claim) => claim !== 'identity.holds'));
 }

@@ -12,7 +12,8 @@ const ROOT = fileURLToPath(projectFile('.'));
 
 interface Variable {
   readonly name: string;
-  readonly value: string;
+  readonly value?: string;
+  readonly valueFrom?: { readonly secretKeyRef: { readonly optional: boolean } };
 }
 interface TestRun {
   readonly apiVersion: string;
@@ -34,6 +35,9 @@ interface Replacement {
   readonly source: { readonly fieldPath: string };
   readonly targets: readonly { readonly fieldPaths: readonly string[] }[];
 }
+
+/** An instance cannot keep a file, and the registry is nobody's of several instances. */
+const ELSEWHERE = new Set<string | undefined>(['JSON', 'JUNIT', 'METRICS']);
 
 const testRun = parse(readProjectFile(`${FOLDER}/testrun.yaml`)) as TestRun;
 const { replacements } = parse(readProjectFile(`${FOLDER}/kustomization.yaml`)) as {
@@ -83,10 +87,17 @@ describe('the k6 operator’s TestRun', () => {
     assert.ok(existsSync(projectFile(script.replace('/scripts/', ''))), script);
   });
 
-  it('sets variables that the scripts read', () => {
+  it('sets what the scripts read, all of it but what needs a file or a single instance', () => {
     const read = readProjectFile('loadtests/lib/options.ts');
-    const own = testRun.spec.runner.env.filter(({ name }) => !name.startsWith('K6_'));
-    for (const { name } of own) assert.ok(read.includes(`'${name}'`), name);
+    const names = [...read.matchAll(/(?:env, |env\[)'([A-Z_]+)'/g)].map(([, name]) => name);
+    const own = testRun.spec.runner.env.map(({ name }) => name).filter((name) => !name.startsWith('K6_'));
+    assert.deepEqual(own.sort(), [...new Set(names)].filter((name) => !ELSEWHERE.has(name)).sort());
+  });
+
+  it('takes what is secret from a Secret, which need not be there', () => {
+    const headers = testRun.spec.runner.env.find(({ name }) => name === 'HEADERS');
+    assert.equal(headers?.value, undefined);
+    assert.equal(headers?.valueFrom?.secretKeyRef.optional, true);
   });
 });
 

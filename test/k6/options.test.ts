@@ -15,6 +15,10 @@ test('what is not this machine is refused unless it is named', () => {
     'http://127.0.0.1.example.com/',
     'http://[::2]/',
     'http://0.0.0.0/',
+    // No addresses, so they would be looked up as names.
+    'http://127.0.0.999/',
+    'http://127.0.0.256/',
+    'http://127.0.0.01/',
   ];
   for (const other of others)
     assert.throws(() => readOptions({ TARGET: other }), /is not this machine.*ALLOW_HOST=/);
@@ -27,8 +31,6 @@ test('what is not this machine is refused unless it is named', () => {
 test('what reads differently to others is no URL', () => {
   const tricks = [
     'http://127.0.0.1\\@example.com/',
-    'http://127.0.0.1@example.com/mcp',
-    'http://user:secret@127.0.0.1/mcp',
     'http://127.0.0.1:80:90/mcp',
     'http:/127.0.0.1/mcp',
     'ftp://127.0.0.1/mcp',
@@ -46,6 +48,33 @@ test('what reads differently to others is no URL', () => {
     );
 });
 
+test('a password in an address is refused by name, and not shown', () => {
+  for (const name of ['TARGET', 'METRICS'])
+    for (const tried of ['http://127.0.0.1@example.com/mcp', 'http://user:secret@127.0.0.1/mcp'])
+      assert.throws(
+        () => readOptions({ TARGET, [name]: tried }),
+        (error: Error) => {
+          assert.match(error.message, new RegExp(`^${name} has a password in it`));
+          assert.ok(!error.message.includes('secret'));
+          return true;
+        },
+      );
+});
+
+test('what HTTP cannot send is no header', () => {
+  for (const bad of [{ 'a b': 'c' }, { '': 'x' }, { a: 'b\r\nc: secret' }, { a: '\u0100' }, { 'a:': 'b' }])
+    assert.throws(
+      () => readOptions({ TARGET, HEADERS: JSON.stringify(bad) }),
+      (error: Error) => {
+        assert.match(error.message, /^HEADERS has ".*", whose name or value cannot be sent as a header/);
+        assert.ok(!error.message.includes('secret'));
+        return true;
+      },
+    );
+  const allowed = { 'x-name': 'caf\u00e9 \t!' };
+  assert.deepEqual(readOptions({ TARGET, HEADERS: JSON.stringify(allowed) }).headers, allowed);
+});
+
 test('each bad value is one sentence that names the variable', () => {
   const bad: Record<string, string[]> = {
     SESSIONS: ['0', '-1', '1.5', 'many'],
@@ -54,7 +83,7 @@ test('each bad value is one sentence that names the variable', () => {
     SEED: ['-1'],
     RATE: ['0', '1e3', 'fast'],
     IDLE_TIMEOUT: ['0', '1s'],
-    DURATION: ['10', 'an hour'],
+    DURATION: ['10', 'an hour', '0s', '999ms', '0h0.5s'],
     HEADERS: ['Authorization: x', '[]', '{"a":1}'],
     METRICS: ['exporter:19640'],
   };

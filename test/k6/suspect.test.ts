@@ -54,18 +54,35 @@ test('without METRICS the registry is not promised, and says why', async (t) => 
   assert.match(claim?.reason ?? '', /METRICS is not set/);
 });
 
+test('what others left may hide what is kept: the claims about the registry are not decided, and the exit code says so', async (t) => {
+  const { url, metrics } = await served(t, 'suspect', {}, suspectConfig(null));
+  const left = await ranBy('stand-in', 'abandon', { TARGET: url, SESSIONS: '5', CAP: '1000' });
+  assert.equal(left.code, 0, left.stderr);
+  const ran = await ranBy('stand-in', 'delete', { TARGET: url, METRICS: metrics, SESSIONS: '5' });
+  assert.deepEqual([ran.code, ran.report?.verdict], [99, 'inconclusive'], ran.stderr);
+  const undecided = ran.played?.claims.filter(({ status }) => status === 'unmeasured') ?? [];
+  assert.deepEqual(
+    undecided.map(({ id }) => id),
+    ['delete.deregisters'],
+  );
+  assert.match(undecided[0]?.reason ?? '', /\d+ sessions were registered before/);
+});
+
 test('bad input is one sentence, before anything is sent', async (t) => {
   const { url, counts } = await served(t, 'suspect', {}, suspectConfig(null));
-  const tries: [string, Record<string, string>, RegExp, number?][] = [
+  const tries: [string, Record<string, string>, RegExp][] = [
     ['delete', {}, /TARGET is not set/],
     ['delete', { TARGET: 'http://example.com/mcp' }, /allow it with ALLOW_HOST=example\.com/],
     ['over-cap', { TARGET: url }, /CAP is not set/],
     ['keepalive', { TARGET: url }, /IDLE_TIMEOUT is not set/],
-    ['delete', { TARGET: url, METRICS: url }, /METRICS answers HTTP/, 108],
+    ['delete', { TARGET: url, METRICS: url }, /METRICS answers HTTP/],
+    ['delete', { TARGET: url, METRICS: 'http://127.0.0.1:1/metrics' }, /METRICS does not answer/],
+    ['mixed', { TARGET: url, DURATION: '500ms' }, /DURATION is no length of time of at least 1s/],
+    ['mixed', { TARGET: url.replace('/mcp', '/other') }, /HTTP 404\): is TARGET its MCP endpoint/],
   ];
-  for (const [script, env, says, code = 107] of tries) {
+  for (const [script, env, says] of tries) {
     const ran = await ranBy('stand-in', script, env);
-    assert.equal(ran.code, code);
+    assert.equal(ran.code, 108);
     assert.match(ran.stderr, says);
   }
   assert.equal((await counts()).registrations, 0);
