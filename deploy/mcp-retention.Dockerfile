@@ -12,9 +12,10 @@ COPY dashboards dashboards
 RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM ${NODE_IMAGE}
-# The same user as the servers': a probe's socket is for its owner alone.
-RUN groupadd --system --gid 10001 mcp \
-  && useradd --system --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin mcp
+# Not the servers' user: their probes' volumes are readable by this group. No directory is made here for them to be
+# mounted at: an empty volume would take owner and mode from it, in place of those that the servers' image gives.
+RUN groupadd --system --gid 10002 mcp-retention \
+  && useradd --system --uid 10002 --gid 10002 --no-create-home --shell /usr/sbin/nologin mcp-retention
 WORKDIR /opt/mcp-retention
 COPY --from=build /build/package.json ./
 COPY --from=build /build/node_modules node_modules
@@ -22,6 +23,6 @@ COPY --from=build /build/dist dist
 COPY probes/python/sitecustomize.py probes/python/README.md probes/python/
 COPY probes/python/mcp_retention_probe probes/python/mcp_retention_probe
 ENV NODE_ENV=production
-USER 10001:10001
+USER 10002:10002
 EXPOSE 19640 19641
 ENTRYPOINT ["node", "/opt/mcp-retention/dist/src/cli/main.js"]

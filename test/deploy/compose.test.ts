@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { program } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import {
+  directoryOf,
   entrypointOf,
   mountOf,
   projectFile,
@@ -98,7 +99,7 @@ describe('docker-compose.yml', () => {
     assert.deepEqual([...used].sort(), Object.keys(compose.volumes).sort());
   });
 
-  it('gives each server a probe directory of its own, which exporter and load share as the same user', () => {
+  it('gives each server a probe directory of its own, which exporter and load share', () => {
     const servers = services.filter(([, service]) => isServer(service));
     const volumes = servers.map(([, { volumes: [volume = ''] = [] }]) => mountOf(volume));
     assert.equal(new Set(volumes.map(({ source }) => source)).size, servers.length);
@@ -107,13 +108,33 @@ describe('docker-compose.yml', () => {
         readProjectFile('deploy/python-server.Dockerfile'),
         new RegExp(`PROBE_DIR=${target}$`, 'm'),
       );
-    assert.deepEqual([...new Set(ours.map(({ service }) => service.user))], ['10001:10001']);
     for (const { source } of volumes)
       assert.equal(
         ours.filter(({ service }) => service.volumes?.some((one) => one.startsWith(`${source}:`))).length,
         3,
         source,
       );
+  });
+
+  it('runs exporter and load as another user than the servers, who reads the probes by their group', () => {
+    const usersOf = (wanted: boolean): string[] => [
+      ...new Set(ours.filter((one) => isServer(one.service) === wanted).map((one) => one.service.user ?? '')),
+    ];
+    const [server = '', ...servers] = usersOf(true);
+    const [reader = '', ...readers] = usersOf(false);
+    assert.deepEqual([...servers, ...readers], []);
+    const [uid, serverGroup] = server.split(':').map(Number);
+    const [readerUid, gid] = reader.split(':').map(Number);
+    assert.ok(uid !== readerUid && gid !== serverGroup, `${server} and ${reader}`);
+    for (const { name, service, dockerfile } of ours) {
+      assert.match(readProjectFile(dockerfile), new RegExp(`^USER ${service.user ?? ''}$`, 'm'), name);
+      for (const { source, target } of (service.volumes ?? []).map(mountOf)) {
+        if (source.startsWith('./')) continue;
+        // An empty volume takes owner and mode of any image's directory at its place: only the server's may have one.
+        const wanted = isServer(service) ? { uid, gid, mode: 0o2750 } : null;
+        assert.deepEqual(directoryOf(dockerfile, target), wanted, `${name}: ${target}`);
+      }
+    }
   });
 });
 
@@ -131,11 +152,11 @@ describe('commands of docker-compose.yml', () => {
     }
   });
 
-  it('name targets, hosts and probe directories that the configuration has', () => {
+  it('name targets, hosts and probe directories that the configuration has', async () => {
     for (const { name, service } of tools) {
       const mounts = (service.volumes ?? []).map(mountOf);
       const file = mounts.find(({ target }) => target === '/etc/mcp-retention.yaml')?.source ?? '';
-      const config = loadConfig(projectFile(file).pathname);
+      const config = await loadConfig(projectFile(file).pathname);
       const directories = Object.values(config.exporter.targets).map(({ probeDir }) => probeDir);
       for (const directory of directories)
         assert.ok(

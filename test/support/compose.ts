@@ -42,6 +42,33 @@ export function entrypointOf(dockerfile: string): readonly string[] {
   return JSON.parse(json) as string[];
 }
 
+const joined = (dockerfile: string): string => readProjectFile(dockerfile).replace(/\\\n\s*/g, '');
+
+/** What the last stage of a Dockerfile sets by ENV. */
+export function environmentOf(dockerfile: string): Readonly<Record<string, string>> {
+  const last =
+    joined(dockerfile)
+      .split(/^FROM /m)
+      .at(-1) ?? '';
+  const pairs = [...last.matchAll(/^ENV (.*)$/gm)].flatMap(([, text = '']) => text.split(' '));
+  return Object.fromEntries(pairs.map((pair) => pair.split('=') as [string, string]));
+}
+
+export interface Directory {
+  readonly uid: number;
+  readonly gid: number;
+  readonly mode: number;
+}
+
+/** A directory that an image has by `install --directory`; null where it has none at that path. */
+export function directoryOf(dockerfile: string, path: string): Directory | null {
+  const made = /install --directory --owner=(\d+) --group=(\d+) --mode=(\d+) ([^\n&]+)/g;
+  for (const [, uid, gid, mode = '', paths = ''] of joined(dockerfile).matchAll(made))
+    if (paths.trim().split(' ').includes(path))
+      return { uid: Number(uid), gid: Number(gid), mode: parseInt(mode, 8) };
+  return null;
+}
+
 /** `SOURCE:TARGET[:MODE]` */
 export function mountOf(volume: string): {
   readonly source: string;
