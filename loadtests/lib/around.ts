@@ -93,18 +93,25 @@ export async function setUp(script: Script, look: (told: Told) => void = () => u
 
 /** Is there an MCP server at all, what does it hold, and what can it be asked? */
 async function firstLook(script: Script): Promise<Told> {
+  requireCheckTag();
+  if (script.options.isAmbiguous)
+    console.warn(
+      'HEADERS is read by k6’s remote write too, which then writes nothing: with -o experimental-prometheus-rw use REQUEST_HEADERS.',
+    );
   const before = await count(script.options);
   const ops: Op[] = [];
   await playPlan(playingOf(script, ops), PREFLIGHT.name, 0, planOf(PREFLIGHT, script.options.seed, 0));
   const opened = ops.find((op) => op.step === 'open');
   // One that is full now is an MCP server.
-  if (opened?.outcome !== 'ok' && opened?.status !== 503) throw new Error(notServed(script, opened));
+  if (opened === undefined || (opened.outcome !== 'ok' && opened.status !== 503))
+    throw new Error(notServed(script, opened));
   // Discarding follows the answer.
   await delay(DEFAULT_LAG_MS / 1000);
   const counted = await count(script.options);
   const settings = settingsOf(script, counted);
   const isAlone = shareHere().count === 1;
-  const { promised, notPromised } = promise(script.claims, counted, settings, isAlone);
+  const isSessionless = opened.outcome === 'ok' && opened.sid !== true;
+  const { promised, notPromised } = promise(script.claims, { counted, settings, isAlone, isSessionless });
   excuse(notPromised.map(({ claim }) => claim));
   const isMeasured = counted !== null;
   if (promised.includes('abandon.bounded')) {
@@ -126,13 +133,30 @@ async function firstLook(script: Script): Promise<Told> {
   };
 }
 
+/** Checks are told apart by a tag that the command line can take away. */
+function requireCheckTag(): void {
+  const tags = exec.test.options.systemTags;
+  if (tags != null && !tags.includes('check'))
+    throw new Error(
+      '--system-tags leaves out check, by which the claims are told apart: name it too, or leave the option out.',
+    );
+}
+
+/** Options of the command line may take the place of the script's own scenario. */
+export function requireExecutor(executor: string): void {
+  if (exec.scenario.executor !== executor)
+    exec.test.abort(
+      'options of the command line took the place of the script’s own: use VUS, SESSIONS and DURATION instead.',
+    );
+}
+
 function notServed({ options }: Script, opened: Op | undefined): string {
   const answer = opened?.status === undefined ? [] : [`HTTP ${opened.status}`];
   const said = [...answer, ...(opened?.note === undefined ? [] : [opened.note])].join(', ') || 'no answer';
   const mend =
     opened?.status === undefined
       ? 'is a server running there?'
-      : 'is TARGET its MCP endpoint, with its path, and does HEADERS hold what it asks for?';
+      : 'is TARGET its MCP endpoint, with its path, and does REQUEST_HEADERS hold what it asks for?';
   return `${options.targetName} does not open an MCP session (${said}): ${mend}`;
 }
 

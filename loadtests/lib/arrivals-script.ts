@@ -10,6 +10,7 @@ import {
   endpointOf,
   excuseHere,
   orAbort,
+  requireExecutor,
   setUp,
   shareHere,
   survive,
@@ -18,9 +19,9 @@ import {
 } from './around.ts';
 import type { CaseScript } from './case-script.ts';
 import { judge, thresholdsOf } from './checks.ts';
-import { add, beyond, growth, type Op } from './ledger.ts';
+import { add, begun, beyond, finished, growth, type Op } from './ledger.ts';
 import { commonOptions } from './k6-options.ts';
-import { readOptions } from './options.ts';
+import { readOptions, secondsOf } from './options.ts';
 import { delay, playPlan, type Playing } from './player.ts';
 import { note, settled } from './registry.ts';
 import { summary, type Summarized } from './summary.ts';
@@ -69,7 +70,13 @@ function scriptOf(defaults: Defaults): CaseScript {
   const duration = options.duration ?? counted ?? defaults.duration;
   const readings = options.metrics === null ? [] : [READING];
   const size = { sessions: sessions ?? 0, warmUp: 0, concurrency: vus };
-  const summarized: Summarized = { script, size, readings, mayExpire: true };
+  const summarized: Summarized = {
+    script,
+    size,
+    readings,
+    mayExpire: true,
+    lastsMs: secondsOf(duration) * 1000,
+  };
   return {
     options: k6Options(script, readings, { rate, vus, duration }),
     setup: () => setUp(script),
@@ -115,9 +122,11 @@ async function arrive(
   told: Told,
   { seed, rate, sessions }: { seed: number; rate: number; sessions: number },
 ): Promise<void> {
+  requireExecutor('constant-arrival-rate');
   excuseHere(told);
   const index = exec.scenario.iterationInTest;
   if (index >= sessions) return;
+  begun.add(1);
   await delay(arrivalSeconds(seed, index, rate) - index / rate);
   const arrival = planOfArrival(seed, index);
   const playing: Playing = {
@@ -129,6 +138,7 @@ async function arrive(
   const name = (i: number): string =>
     arrival.plans.length === 1 ? arrival.kind : `${arrival.kind}-${i + 1}`;
   await Promise.all(arrival.plans.map((plan, i) => playPlan(playing, name(i), index, plan)));
+  finished.add(1);
 }
 
 function tell(told: Told, kind: string, op: Op): void {

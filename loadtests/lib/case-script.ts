@@ -13,6 +13,7 @@ import {
   endpointOf,
   excuseHere,
   orAbort,
+  requireExecutor,
   setUp,
   shareHere,
   survive,
@@ -21,7 +22,7 @@ import {
 } from './around.ts';
 import { judge, thresholdsOf } from './checks.ts';
 import { readingsOf } from './claims.ts';
-import { add, beyond, growth, race, type Op } from './ledger.ts';
+import { add, begun, beyond, finished, growth, race, type Op } from './ledger.ts';
 import { commonOptions } from './k6-options.ts';
 import { readOptions, type ScriptOptions } from './options.ts';
 import { delay, deleteSession, playPlan, type Playing } from './player.ts';
@@ -69,7 +70,7 @@ function scriptOf(definition: Case): CaseScript {
   const { id, title } = definition;
   const script: Script = { id, title, claims, settings, endpoint: endpointOf(options), options };
   const readings = options.metrics === null ? [] : readingsOf(stages);
-  const summarized: Summarized = { script, size, readings, mayExpire: false };
+  const summarized: Summarized = { script, size, readings, mayExpire: false, lastsMs: 0 };
   const parts: Parts = { script, schedule, readings };
   return {
     options: k6Options(parts, claims),
@@ -135,16 +136,14 @@ function userOf({ schedule, script }: Parts): User {
   const known = users.get(vu);
   if (known !== undefined) return known;
   const share = shareHere();
-  if (exec.scenario.executor !== 'per-vu-iterations')
-    exec.test.abort(
-      'options of the command line took the place of the script’s own: use VUS and SESSIONS instead.',
-    );
+  requireExecutor('per-vu-iterations');
   if (script.id === 'over-cap' && share.count > 1)
     exec.test.abort(
       'over-cap counts all openings, and several instances do not know of each other: run it on one.',
     );
   const user = { items: schedule.itemsOf(vu, share), rest: schedule.totalOf(share), sessions: new Map() };
   users.set(vu, user);
+  begun.add(1);
   return user;
 }
 
@@ -154,6 +153,7 @@ async function playNext(parts: Parts, told: Told): Promise<void> {
   const item = user.items[exec.vu.iterationInScenario];
   while (exec.instance.iterationsCompleted < (item?.gate ?? user.rest)) await delay(GATE_SECONDS);
   if (item !== undefined) await playItem(parts, told, user, item);
+  if (exec.vu.iterationInScenario === parts.schedule.iterations - 1) finished.add(1);
 }
 
 async function playItem(parts: Parts, told: Told, user: User, { lane, index }: Item): Promise<void> {

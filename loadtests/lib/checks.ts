@@ -3,8 +3,21 @@ import { check } from 'k6';
 import { Counter } from 'k6/metrics';
 import type { ClaimId } from '../../src/cases/claims.ts';
 import { clientRequests } from '../../src/metrics/catalogue.ts';
-import { answersOf, READ_AT, type Context } from './claims.ts';
-import { BEYOND, IDENTITY, RACE, REGISTERED, REMNANTS, type Op } from './ledger.ts';
+import { declinesDelete, followsAtOnce } from '../../src/cases/obstacles.ts';
+import { answersOf, ASIDE, READ_AT, type Context } from './claims.ts';
+import {
+  BEYOND,
+  declined,
+  deletes,
+  followed,
+  IDENTITY,
+  LOST,
+  lost,
+  RACE,
+  REGISTERED,
+  REMNANTS,
+  type Op,
+} from './ledger.ts';
 
 /** Steps and readings that a claim was asked of. A promised claim needs one. */
 export const ASKED = 'mcp_k6_claims_asked';
@@ -20,12 +33,26 @@ export function excuse(claims: readonly ClaimId[]): void {
 
 /** A check for what one step says of each promised claim. */
 export function judge(op: Op, context: Context & { readonly promised: readonly ClaimId[] }): void {
+  seeObstacles(op);
   for (const [claim, answer] of answersOf(op, context)) {
     if (!context.promised.includes(claim)) continue;
     asked.add(1, { claim });
     if (answer === 'unanswered') unanswered.add(1, { claim });
     else if (answer !== 'unasked' && !agree(claim, answer === 'agrees')) warn(claim, op);
   }
+}
+
+/** What may keep claims from being asked of this server at all. */
+function seeObstacles(op: Op): void {
+  const { stage, step, status, idleMs, ms } = op;
+  // Until its answer, since a virtual user that waits for its turn has sent later than it knows.
+  if (followsAtOnce(step, (idleMs ?? Infinity) + ms)) {
+    followed.add(1);
+    if (status === 404) lost.add(1);
+  }
+  if (step !== 'delete' || ASIDE.includes(stage)) return;
+  deletes.add(1);
+  if (declinesDelete(op)) declined.add(1);
 }
 
 /** Claims of which this virtual user has shown a contradiction: one tells enough. */
@@ -69,7 +96,7 @@ export interface ThresholdsOf {
 }
 
 export function thresholdsOf({ claims, readings, mayExpire, cap }: ThresholdsOf): Record<string, string[]> {
-  const thresholds: Record<string, string[]> = { [NO_ANSWER]: ['count>=0'] };
+  const thresholds: Record<string, string[]> = { [NO_ANSWER]: ['count>=0'], [LOST]: ['count==0'] };
   for (const claim of claims) {
     thresholds[ofClaim(ASKED, claim)] = ['count>0'];
     thresholds[ofClaim(UNANSWERED, claim)] = ['count==0'];

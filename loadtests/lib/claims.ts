@@ -3,6 +3,7 @@
  * it, stands in src/cases/claims.ts, where the verdict of `check` has it from as well.
  */
 import { AGREES, type ClaimId } from '../../src/cases/claims.ts';
+import { declinesDelete, SESSIONLESS } from '../../src/cases/obstacles.ts';
 import type { CaseSettings, Stage } from '../../src/cases/case.ts';
 import { DEFAULT_IDLE_MAX_SECONDS } from '../../src/ledger/policy.ts';
 import type { Op } from './ledger.ts';
@@ -44,11 +45,11 @@ const ASKED_OF: { readonly [K in keyof typeof AGREES]: (op: Op, context: Context
 export type Answer = 'agrees' | 'contradicts' | 'unanswered' | 'unasked';
 
 /** Stages around a case, of which only survival makes a claim. */
-const ASIDE = ['preflight', 'clean-up', 'flood-close'];
+export const ASIDE: readonly string[] = ['preflight', 'survival', 'clean-up', 'flood-close'];
 
 /** Every claim that a step says something of. */
 export function answersOf(op: Op, context: Context): [ClaimId, Answer][] {
-  if (op.stage === 'survival') return op.step === 'drop' ? [] : [['survival.serves-after', survivalOf(op)]];
+  if (op.stage === 'survival') return survivalOf(op);
   if (ASIDE.includes(op.stage)) return [];
   const asked = (Object.keys(AGREES) as (keyof typeof AGREES)[]).filter((claim) =>
     ASKED_OF[claim](op, context),
@@ -80,7 +81,12 @@ function streamOf(op: Op): Answer {
   return agreed(op);
 }
 
-const survivalOf = (op: Op): Answer => (op.outcome === 'ok' ? 'agrees' : 'contradicts');
+function survivalOf(op: Op): [ClaimId, Answer][] {
+  // A session without an id need not be closed, and closing may be declined.
+  const isUnclosed = (op.step === 'delete' && op.outcome === 'local') || declinesDelete(op);
+  if (op.step === 'drop' || isUnclosed) return [];
+  return [['survival.serves-after', agreed(op)]];
+}
 
 /** The readings of the registry, by their stages, that a claim is judged by. */
 export const READ_AT: Partial<Record<ClaimId, readonly string[]>> = {
@@ -106,22 +112,29 @@ const UNCOUNTED =
 const SHARED =
   'One of several instances does not see what the others opened: the rules in Prometheus count the registry.';
 
-/**
- * Splits a case's claims into those that can be asked of this target and the others, each with its reason.
- * @param counted what METRICS told, or null where it is not set
- * @param isAlone whether no other instance plays at the same time
- */
+/** What the first look showed of a target. */
+export interface Seen {
+  /** What METRICS told, or null where it is not set. */
+  readonly counted: Counted | null;
+  readonly settings: CaseSettings;
+  /** No other instance plays at the same time. */
+  readonly isAlone: boolean;
+  /** It opens sessions without an id. */
+  readonly isSessionless: boolean;
+}
+
+/** Splits a case's claims into those that can be asked of this target and the others, each with its reason. */
 export function promise(
   claims: readonly ClaimId[],
-  counted: Counted | null,
-  settings: CaseSettings,
-  isAlone: boolean,
+  { counted, settings, isAlone, isSessionless }: Seen,
 ): { promised: ClaimId[]; notPromised: NotPromised[] } {
   const obstacle = (claim: ClaimId): string | null => {
     if (claim === 'identity.holds' || READ_AT[claim] !== undefined) {
       if (!isAlone) return SHARED;
-      return counted === null ? UNCOUNTED : null;
+      if (counted !== null) return null;
+      return isSessionless ? SESSIONLESS : UNCOUNTED;
     }
+    if (isSessionless && claim !== 'survival.serves-after') return SESSIONLESS;
     if (NEED_CAP.includes(claim) && counted !== null && counted.sessionLimit === null)
       return 'This build has no session cap.';
     const isDeclared = settings.idleTimeoutSeconds !== undefined || settings.maxSessions !== undefined;

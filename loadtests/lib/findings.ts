@@ -1,10 +1,11 @@
 /** What became of each claim, from k6's counters alone: pass, fail, or unmeasured with the reason. */
 import { SAYS, type ClaimId } from '../../src/cases/claims.ts';
+import { DELETE_DECLINED, misrouted } from '../../src/cases/obstacles.ts';
 import type { ClaimReport } from '../../src/verdict/schema.ts';
 import type { Script, Told } from './around.ts';
 import { ASKED, ofCheck, ofClaim, ofReading, UNANSWERED } from './checks.ts';
 import { READ_AT } from './claims.ts';
-import { BEYOND, IDENTITY, RACE, REGISTERED, REMNANTS } from './ledger.ts';
+import { BEYOND, DECLINED, DELETES, FOLLOWED, IDENTITY, LOST, RACE, REGISTERED, REMNANTS } from './ledger.ts';
 
 /** Values of k6's metrics; 0 where there is none. @param value default: count */
 export type Values = (metric: string, value?: string) => number;
@@ -22,10 +23,10 @@ export function claimsOf(values: Values, told: Told | null, played: Findable): C
     const notPromised = told?.notPromised.find(({ claim }) => claim === id)?.reason;
     const finding: Finding =
       told === null
-        ? unmeasured('The load did not begin: see what k6 says above.')
+        ? unmeasured('The load did not begin: see what k6 says.')
         : notPromised !== undefined
           ? { ...unmeasured(notPromised), withdrawn: true }
-          : findingOf(id, values, told, played);
+          : routed(id, findingOf(id, values, told, played), values);
     const { status, expected, observed, reason, withdrawn } = finding;
     return {
       id,
@@ -55,11 +56,28 @@ const unmeasured = (reason: string): Finding => ({
   reason,
 });
 
+/** Requests that went to another worker than the one that knows the session tell nothing of either. */
+function routed(id: ClaimId, finding: Finding, values: Values): Finding {
+  const lost = values(LOST);
+  const isMisled = id !== 'identity.holds' && (id !== 'survival.serves-after' || finding.status === 'fail');
+  if (lost === 0 || finding.status === 'unmeasured' || !isMisled) return finding;
+  return unmeasured(misrouted(lost, values(FOLLOWED)));
+}
+
+const OF_DELETED: readonly ClaimId[] = [
+  'delete.deregisters',
+  'delete.id-refused',
+  'delete.repeat-settles',
+  'delete.reopens',
+];
+
 function findingOf(id: ClaimId, values: Values, told: Told, played: Findable): Finding {
   const asked = values(ofClaim(ASKED, id));
+  if (OF_DELETED.includes(id) && values(DELETES) > 0 && values(DELETES) === values(DECLINED))
+    return unmeasured(DELETE_DECLINED);
   if (asked === 0)
     return unmeasured(
-      'No evidence came to it: the case was not played that far, or the machine was too slow.',
+      'No evidence came to it: what it asks about did not happen, or the case was not played that far.',
     );
   if (id === 'identity.holds') return identityFinding(values, asked);
   if (READ_AT[id] !== undefined) return registryFinding(id, values, told, played);
@@ -145,10 +163,16 @@ function exactFinding(
   const most = Math.max(0, ...readings.map((reading) => values(ofReading(REGISTERED, reading), 'max')));
   const cap = told.settings.maxSessions ?? Infinity;
   const expected = 'as many let in as there was room, never more than the cap registered';
-  const observed = `${Math.abs(over)} too ${over < 0 ? 'few' : 'many'} of ${asked} let in, at most ${most} registered`;
+  const counted = readings.length === 0 ? '' : `, at most ${most} registered`;
+  const observed = `${Math.abs(over)} too ${over < 0 ? 'few' : 'many'} of ${asked} let in${counted}`;
   if (over > 0 || most > cap)
-    return { status: 'fail', expected, observed, reason: 'Racing openings get past the cap.' };
+    return { status: 'fail', expected, observed, reason: `Racing openings get past the cap: ${observed}.` };
   if (over < 0)
-    return { status: 'fail', expected, observed, reason: 'Openings are refused although there was room.' };
+    return {
+      status: 'fail',
+      expected,
+      observed,
+      reason: `Openings are refused although there was room: ${observed}.`,
+    };
   return { status: 'pass', expected, observed, reason: '' };
 }

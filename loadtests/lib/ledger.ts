@@ -56,11 +56,26 @@ export const REMNANTS = 'mcp_k6_remnants';
 export const IDENTITY = 'mcp_k6_identity_drift';
 /** Racing openings let in, less the places that were free: 0 where the cap is exact. */
 export const RACE = 'mcp_k6_race_balance';
+/** Requests that followed their session's last one at once, and those of them that were answered with 404. */
+export const FOLLOWED = 'mcp_k6_followed_at_once';
+export const LOST = 'mcp_k6_lost_at_once';
+/** DELETEs of the case's own sessions, and those of them that were declined with 405. */
+export const DELETES = 'mcp_k6_deletes';
+export const DECLINED = 'mcp_k6_deletes_declined';
+/** What was begun of the load, and what of it was played to its end: the same unless it was cut. */
+export const BEGUN = 'mcp_k6_parts_begun';
+export const FINISHED = 'mcp_k6_parts_finished';
 export const beyond = new Counter(BEYOND);
 export const registered = new Gauge(REGISTERED);
 export const remnants = new Gauge(REMNANTS);
 export const identity = new Counter(IDENTITY);
 export const race = new Counter(RACE);
+export const followed = new Counter(FOLLOWED);
+export const lost = new Counter(LOST);
+export const deletes = new Counter(DELETES);
+export const declined = new Counter(DECLINED);
+export const begun = new Counter(BEGUN);
+export const finished = new Counter(FINISHED);
 
 const OVER_CAP_STATUS = 503;
 
@@ -91,7 +106,8 @@ export function add(op: Op, more: Tags): void {
   const tags: Tags = { ...(shared ??= sharedTags()), ...more };
   if (isOpening(op)) addOpening(op, tags);
   else if (op.step === 'delete') addDelete(op, tags);
-  else if (op.step === 'drop') abandoned.add(1, tags);
+  // Without an id there is no session that could be left.
+  else if (op.step === 'drop' && op.sid === true) abandoned.add(1, tags);
   if (SILENT.includes(op.step) || isUnsent(op)) return;
   requests.add(1, { ...tags, method: httpMethod(op), status: String(op.status ?? 0) });
 }

@@ -8,6 +8,8 @@ export interface ScriptOptions {
   readonly isNamed: boolean;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** They came by a name that k6's remote write reads as well. */
+  readonly isAmbiguous: boolean;
   /** Address of the exporter's /metrics, or null. */
   readonly metrics: string | null;
   readonly sessions: number | null;
@@ -43,6 +45,7 @@ export function readOptions(env: Environment, now: Date = new Date()): ScriptOpt
     targetName: name ?? publicUrl(target),
     isNamed: name !== null,
     headers: headersOf(env),
+    isAmbiguous: text(env, 'HEADERS') !== null,
     metrics: metricsOf(env),
     sessions: whole(env, 'SESSIONS', 1),
     vus: whole(env, 'VUS', 1),
@@ -89,7 +92,8 @@ function durationOf(env: Environment): string | null {
 
 const SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 };
 
-const secondsOf = (duration: string): number =>
+/** @param duration as k6 writes it, such as 1h30m */
+export const secondsOf = (duration: string): number =>
   [...duration.matchAll(/([\d.]+)(ms|s|m|h)/g)].reduce(
     (sum, [, count, unit]) => sum + Number(count) * (SECONDS[unit ?? ''] ?? NaN),
     0,
@@ -100,17 +104,21 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 function headersOf(env: Environment): Record<string, string> {
-  const value = text(env, 'HEADERS');
-  if (value === null) return {};
-  const read = readObject(value);
+  const given = (['REQUEST_HEADERS', 'HEADERS'] as const).filter((one) => text(env, one) !== null);
+  if (given.length > 1) throw new Error('HEADERS and REQUEST_HEADERS are both set: keep REQUEST_HEADERS.');
+  const [variable] = given;
+  if (variable === undefined) return {};
+  const read = readObject(text(env, variable) ?? '');
   if (read === null)
-    throw new Error('HEADERS is no JSON object of strings: write one such as {"Authorization":"Bearer …"}.');
+    throw new Error(
+      `${variable} is no JSON object of strings: write one such as {"Authorization":"Bearer …"}.`,
+    );
   const bad = Object.entries(read).find(
     ([name, header]) => !HEADER_NAME.test(name) || !HEADER_VALUE.test(header),
   );
   if (bad !== undefined)
     throw new Error(
-      `HEADERS has ${JSON.stringify(bad[0])}, whose name or value cannot be sent as a header: leave out line breaks, blanks in names and what is not Latin-1.`,
+      `${variable} has ${JSON.stringify(bad[0])}, whose name or value cannot be sent as a header: leave out line breaks, blanks in names and what is not Latin-1.`,
     );
   const named = Object.entries(read).map(([name, header]) => [name.toLowerCase(), header] as const);
   return Object.fromEntries(named.filter(([name]) => !OWN_HEADERS.includes(name)));
@@ -144,7 +152,7 @@ function targetOf(env: Environment): string {
   const parts = partsOf(value);
   if (parts === null && hasPassword(value))
     throw new Error(
-      'TARGET has a password in it, which k6 would show: put it into HEADERS, such as {"Authorization":"Basic …"}.',
+      'TARGET has a password in it, which k6 would show: put it into REQUEST_HEADERS, such as {"Authorization":"Basic …"}.',
     );
   if (parts === null)
     throw new Error(`TARGET is not the URL of an endpoint: write one such as TARGET=${EXAMPLE}.`);

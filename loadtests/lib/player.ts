@@ -173,7 +173,8 @@ const HANDLERS: { readonly [K in Step['do']]: Handler<K> } = {
   drop: async ({ playing, stage, current }) => {
     if (current === null || current.deleted) return;
     await endStream(playing, stage, current);
-    if (!current.dropped) playing.tell(opOf(stage, current.key, 'drop', local('')));
+    if (!current.dropped)
+      playing.tell({ ...opOf(stage, current.key, 'drop', local('')), sid: current.id !== null });
     current.dropped = true;
   },
   hold: ({ current }) => {

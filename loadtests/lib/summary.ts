@@ -13,7 +13,7 @@ import type { Told } from './around.ts';
 import { ASKED, NO_ANSWER, ofClaim, ofReading } from './checks.ts';
 import { claimsOf, type Findable, type Values } from './findings.ts';
 import { junit } from './junit.ts';
-import { BEYOND, IDENTITY, REGISTERED, REMNANTS } from './ledger.ts';
+import { BEGUN, BEYOND, FINISHED, IDENTITY, REGISTERED, REMNANTS } from './ledger.ts';
 
 /** What k6 hands to handleSummary, as far as it is read here. */
 export interface SummaryData {
@@ -26,6 +26,8 @@ export interface SummaryData {
 
 export interface Summarized extends Findable {
   readonly size: Size;
+  /** How long the load lasts at least; 0 where a count ends it. */
+  readonly lastsMs: number;
 }
 
 /** The files to write, by path, and the text for the terminal. */
@@ -45,7 +47,9 @@ export function reportOf(data: SummaryData, summarized: Summarized): Report {
   const claims = claimsOf(values, data.setup_data ?? null, summarized);
   const played = caseOf(values, data.setup_data ?? null, summarized, claims);
   const dropped = values('dropped_iterations');
+  const complete = isComplete(data, values, summarized);
   const late = `${dropped} arrivals were left out because all virtual users were busy: give more of them in VUS.`;
+  const notices = [...(dropped > 0 ? [late] : []), ...(complete || data.setup_data == null ? [] : [CUT])];
   const name = options.build === 'unknown' ? options.targetName : options.build;
   const config = {
     url: options.targetName.replace(/[?#].*$/s, ''),
@@ -57,20 +61,32 @@ export function reportOf(data: SummaryData, summarized: Summarized): Report {
     tool: { name: 'mcp-retention loadtests', version: 'k6' },
     host: {},
     startedAt: new Date(Date.now() - Math.round(data.state.testRunDurationMs)).toISOString(),
-    complete: data.setup_data != null,
-    notices: dropped > 0 ? [{ build: name, case: id, text: late }] : [],
+    complete,
+    notices: notices.map((text) => ({ build: name, case: id, text })),
     builds: [{ name, kind: 'url', sdk: null, version: null, config, packages: {}, cases: [played] }],
     allowances: [],
     comparison: null,
     timeline: null,
-    verdict: verdictOf(claims),
+    verdict: verdictOf(claims, complete),
   };
 }
 
-function verdictOf(claims: readonly ClaimReport[]): Report['verdict'] {
+const CUT = 'The load was cut before its end: what is shown is of its first part.';
+
+/** A clock that is read twice may differ by this much. */
+const GRAIN_MS = 50;
+
+function isComplete(data: SummaryData, values: Values, { lastsMs }: Summarized): boolean {
+  const isPlayed = values(BEGUN) > 0 && values(BEGUN) === values(FINISHED);
+  return data.setup_data != null && isPlayed && data.state.testRunDurationMs >= lastsMs - GRAIN_MS;
+}
+
+function verdictOf(claims: readonly ClaimReport[], complete: boolean): Report['verdict'] {
   const promised = claims.filter((claim) => claim.promised);
   if (promised.some((claim) => claim.status === 'fail')) return 'fail';
-  return promised.length > 0 && promised.every((claim) => claim.status === 'pass') ? 'pass' : 'inconclusive';
+  return complete && promised.length > 0 && promised.every((claim) => claim.status === 'pass')
+    ? 'pass'
+    : 'inconclusive';
 }
 
 function caseOf(

@@ -2,6 +2,7 @@
  * Servers that answer initialize without a session id. What HTTP would show of a session cannot be asked of them;
  * what they keep all the same can be counted.
  */
+import { SESSIONLESS } from '../cases/obstacles.ts';
 import type { Claim } from './claim.ts';
 import { judgeRetained, kindOfKept } from './claims/shared.ts';
 import type { Count, Evidence } from './evidence.ts';
@@ -10,10 +11,7 @@ import { withdrawn, type Finding } from './finding.ts';
 const IDENTITY = 'identity.holds';
 
 export function judgeSessionless(claim: Claim, evidence: Evidence): Finding {
-  if (!isCounted(claim, evidence))
-    return withdrawn(
-      'The server answers initialize without a session id: it keeps no sessions for its clients.',
-    );
+  if (!isCounted(claim, evidence)) return withdrawn(SESSIONLESS);
   if (claim.id === IDENTITY) return claim.judge(evidence);
   let worst: Count | null = null;
   for (const count of evidence.counts.settled)

@@ -2,6 +2,7 @@
  * Can an arm's counts be judged at all? Exact counts decide only if they are the counts of these sessions, of
  * this process, taken now.
  */
+import { followsAtOnce, misrouted } from '../cases/obstacles.ts';
 import type { ArmEvents } from '../recording/reader.ts';
 import type { Sequence } from '../recording/rows.ts';
 import type { BuildRecord, ManagerSample, OpRecord, SampleRecord } from '../recording/schema.ts';
@@ -98,23 +99,20 @@ function others(first: SampleRecord, last: SampleRecord, ops: readonly OpRecord[
   return null;
 }
 
-/** Requests that follow their session's last one at once: no server has let go of it meanwhile. */
-const AT_ONCE_MS = 100;
-
 /** Answers of 404 to a session that is open: another worker was asked than the one that knows it. */
 export function misroutingOf(events: ArmEvents, idleBefore: (op: OpRecord) => number | null): string | null {
-  const followed = events.ops.filter((op) => op.step === 'initialized' || op.step === 'call');
   // To look for idle times takes long, and hardly ever is there a reason.
-  if (!followed.some((op) => op.status === 404)) return null;
+  if (!events.ops.some((op) => op.status === 404 && followsAtOnce(op.step, 0))) return null;
   const opened = new Set(
     events.ops
       .filter((op) => op.step === 'open' && op.outcome === 'ok' && op.sid === true)
       .map((op) => op.session),
   );
-  const asked = followed.filter((op) => opened.has(op.session) && (idleBefore(op) ?? Infinity) < AT_ONCE_MS);
+  const asked = events.ops.filter(
+    (op) => followsAtOnce(op.step, 0) && opened.has(op.session) && followsAtOnce(op.step, idleBefore(op)),
+  );
   const lost = asked.filter((op) => op.status === 404);
-  if (lost.length === 0) return null;
-  return `${lost.length} of ${asked.length} requests got 404 right after their session was opened: several workers without session affinity (or sessions that end at once). Send each session to the worker that opened it, or measure one worker.`;
+  return lost.length === 0 ? null : misrouted(lost.length, asked.length);
 }
 
 /** A server that answers initialize without a session id keeps no sessions. */

@@ -37,7 +37,7 @@ interface Replacement {
 }
 
 /** An instance cannot keep a file, and the registry is nobody's of several instances. */
-const ELSEWHERE = new Set<string | undefined>(['JSON', 'JUNIT', 'METRICS']);
+const ELSEWHERE = new Set<string | undefined>(['JSON', 'JUNIT', 'METRICS', 'HEADERS']);
 
 const testRun = parse(readProjectFile(`${FOLDER}/testrun.yaml`)) as TestRun;
 const { replacements } = parse(readProjectFile(`${FOLDER}/kustomization.yaml`)) as {
@@ -89,13 +89,13 @@ describe('the k6 operator’s TestRun', () => {
 
   it('sets what the scripts read, all of it but what needs a file or a single instance', () => {
     const read = readProjectFile('loadtests/lib/options.ts');
-    const names = [...read.matchAll(/(?:env, |env\[)'([A-Z_]+)'/g)].map(([, name]) => name);
+    const names = [...read.matchAll(/'([A-Z][A-Z_]+)'/g)].map(([, name]) => name);
     const own = testRun.spec.runner.env.map(({ name }) => name).filter((name) => !name.startsWith('K6_'));
     assert.deepEqual(own.sort(), [...new Set(names)].filter((name) => !ELSEWHERE.has(name)).sort());
   });
 
   it('takes what is secret from a Secret, which need not be there', () => {
-    const headers = testRun.spec.runner.env.find(({ name }) => name === 'HEADERS');
+    const headers = testRun.spec.runner.env.find(({ name }) => name === 'REQUEST_HEADERS');
     assert.equal(headers?.value, undefined);
     assert.equal(headers?.valueFrom?.secretKeyRef.optional, true);
   });

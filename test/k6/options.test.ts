@@ -71,6 +71,12 @@ test('what HTTP cannot send is no header', () => {
         return true;
       },
     );
+  for (const name of ['HEADERS', 'REQUEST_HEADERS'])
+    assert.deepEqual(readOptions({ TARGET, [name]: '{"A":"b"}' }).headers, { a: 'b' });
+  assert.throws(
+    () => readOptions({ TARGET, HEADERS: '{}', REQUEST_HEADERS: '{}' }),
+    /both set: keep REQUEST_HEADERS/,
+  );
   const allowed = { 'x-name': 'caf\u00e9 \t!' };
   assert.deepEqual(readOptions({ TARGET, HEADERS: JSON.stringify(allowed) }).headers, allowed);
 });
@@ -85,6 +91,7 @@ test('each bad value is one sentence that names the variable', () => {
     IDLE_TIMEOUT: ['0', '1s'],
     DURATION: ['10', 'an hour', '0s', '999ms', '0h0.5s'],
     HEADERS: ['Authorization: x', '[]', '{"a":1}'],
+    REQUEST_HEADERS: ['{'],
     METRICS: ['exporter:19640'],
   };
   for (const [name, values] of Object.entries(bad))

@@ -1,4 +1,5 @@
 import { AGREES } from '../../cases/claims.ts';
+import { declinesDelete, DELETE_DECLINED } from '../../cases/obstacles.ts';
 import type { OpRecord } from '../../recording/schema.ts';
 import { defineClaim } from '../claim.ts';
 import type { Evidence } from '../evidence.ts';
@@ -7,11 +8,10 @@ import { judgeRetained, judgeSteps, kindOfKept } from './shared.ts';
 
 const accepted = AGREES['delete.accepted'];
 
-/** DELETE may be declined with 405 (Streamable HTTP, session management): then the rest cannot be asked. */
 function declined(evidence: Evidence): Finding | null {
   const deletes = evidence.ops('delete');
-  if (deletes.length === 0 || !deletes.every((op) => op.status === 405)) return null;
-  return unmeasured('The server declines DELETE (405): there are no deleted sessions to look at.');
+  if (deletes.length === 0 || !deletes.every(declinesDelete)) return null;
+  return unmeasured(DELETE_DECLINED);
 }
 
 export const deleteAccepted = defineClaim('delete.accepted', {
@@ -22,7 +22,7 @@ export const deleteAccepted = defineClaim('delete.accepted', {
       noun: 'DELETEs',
       missing: 'No DELETE was sent',
       reason: (bad) =>
-        bad.every((op) => op.status === 405)
+        bad.every(declinesDelete)
           ? 'The server declines DELETE (405). The specification allows it; sessions then end by expiry alone.'
           : 'The server did not accept the DELETE of live sessions.',
     }),

@@ -1,3 +1,4 @@
+import { declinesDelete } from '../../cases/obstacles.ts';
 import type { OpRecord } from '../../recording/schema.ts';
 import { defineClaim } from '../claim.ts';
 import { fail, pass, unmeasured } from '../finding.ts';
@@ -39,7 +40,9 @@ export const servesAfter = defineClaim('survival.serves-after', {
     }
     const ops = evidence.events.ops.filter((op) => op.stage === 'survival');
     const unsent = (op: OpRecord): boolean => op.step === 'open' && op.outcome === 'local';
-    const bad = ops.find((op) => op.outcome === 'refused' || op.outcome === 'broken' || unsent(op));
+    const isBad = (op: OpRecord): boolean =>
+      op.outcome === 'broken' || unsent(op) || (op.outcome === 'refused' && !declinesDelete(op));
+    const bad = ops.find(isBad);
     if (bad) {
       const answer = bad.status === undefined ? 'no answer' : `HTTP ${bad.status}`;
       return fail(

@@ -35,7 +35,7 @@ export interface Ran {
 
 /** What k6's environment must not bring along. */
 const OWN =
-  /^(K6_|TARGET|SESSIONS$|VUS$|RATE$|DURATION$|HEADERS$|IDLE_TIMEOUT$|CAP$|SEED$|ALLOW_HOST$|METRICS$|RUN$|BUILD$|JSON$|JUNIT$)/;
+  /^(K6_|TARGET|SESSIONS$|VUS$|RATE$|DURATION$|HEADERS$|REQUEST_HEADERS$|IDLE_TIMEOUT$|CAP$|SEED$|ALLOW_HOST$|METRICS$|RUN$|BUILD$|JSON$|JUNIT$)/;
 
 /** @param script its name in loadtests, or a path */
 export async function ranBy(

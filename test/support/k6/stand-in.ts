@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { Aborted, counted, turns } from './modules/execution.ts';
+import { Aborted, counted, playing, turns } from './modules/execution.ts';
 import { metricNames, valuesOf } from './modules/metrics.ts';
 
 interface Scenario {
@@ -93,8 +93,10 @@ async function main(path: string, env: Record<string, string>): Promise<number> 
   const { scenarios, thresholds } = script.options;
   const began = performance.now();
   const told: unknown = JSON.parse(JSON.stringify(await script.setup()));
-  for (const scenario of Object.values(scenarios))
+  for (const scenario of Object.values(scenarios)) {
+    playing.executor = scenario.executor;
     await (scenario.executor === 'per-vu-iterations' ? perVu : arrivals)(script, told, scenario);
+  }
   await script.teardown(told);
   const metrics = [...new Set([...metricNames(), ...Object.keys(thresholds)])];
   const read = metrics.map((name) => [name, { values: valuesOf(name) ?? {} }] as const);

@@ -13,6 +13,7 @@ export class Aborted extends Error {}
 
 export const turns = new AsyncLocalStorage<Turn>();
 export const counted = { iterationsCompleted: 0 };
+export const playing = { executor: '' };
 
 const turn = (): Turn => {
   const current = turns.getStore();
@@ -33,7 +34,9 @@ export default {
     },
   },
   scenario: {
-    executor: 'per-vu-iterations',
+    get executor(): string {
+      return playing.executor;
+    },
     get iterationInTest(): number {
       return turn().iterationInTest;
     },
@@ -44,7 +47,7 @@ export default {
     },
   },
   test: {
-    options: { executionSegment: null, tags: null },
+    options: { executionSegment: null, tags: null, systemTags: ['check', 'status'] },
     abort: (reason: string): never => {
       throw new Aborted(reason);
     },
