@@ -63,7 +63,8 @@ function settingsOf(script: Script, counted: Counted | null): CaseSettings {
 let share: Share | null = null;
 
 /** Asked once by each virtual user: k6 copies all options whenever one is read. */
-export const shareHere = (): Share => (share ??= shareOf(exec.test.options.executionSegment));
+export const shareHere = (): Share =>
+  (share ??= shareOf(exec.test.options.executionSegment, exec.test.options.executionSegmentSequence));
 
 /** Ends the test with the sentence of an error, of which k6 would show the stack. */
 function abort(error: unknown): never {
@@ -169,7 +170,9 @@ function expectAnswer(claim: ClaimId, agrees: boolean): void {
  * Setup and teardown are played by one of several instances. The others have no evidence of what these ask, and k6
  * judges thresholds instance by instance.
  */
-export function excuseHere(told: Told): void {
+export function excuseHere(told: Told | undefined): asserts told is Told {
+  if (told === undefined)
+    abort(new Error('--no-setup leaves out the first look that the load needs: leave it out.'));
   if (exec.vu.iterationInScenario > 0 || shareHere().count === 1) return;
   excuse(['survival.serves-after', ...told.notPromised.map(({ claim }) => claim)]);
 }
@@ -183,7 +186,8 @@ export async function survive(script: Script, told: Told): Promise<void> {
 
 function playingOf(script: Script, ops: Op[]): Playing {
   const tell = (op: Op): void => {
-    add(op, {});
+    // Told apart, since these sessions are no evidence of what the load is to show.
+    add(op, { stage: op.stage });
     ops.push(op);
   };
   return { endpoint: script.endpoint, idleSeconds: 1, sessions: new Map(), tell };

@@ -5,7 +5,7 @@
 import exec from 'k6/execution';
 import http from 'k6/http';
 import type { ClaimId } from '../../src/cases/claims.ts';
-import { arrivalSeconds, planOfArrival } from '../../src/cases/mixed.ts';
+import { arrivalSeconds, planOfArrival, type Mix } from '../../src/cases/mixed.ts';
 import {
   endpointOf,
   excuseHere,
@@ -19,7 +19,7 @@ import {
 } from './around.ts';
 import type { CaseScript } from './case-script.ts';
 import { judge, thresholdsOf } from './checks.ts';
-import { add, begun, beyond, finished, growth, type Op } from './ledger.ts';
+import { add, begun, beyond, finished, growth, tagsHere, type Op } from './ledger.ts';
 import { commonOptions } from './k6-options.ts';
 import { readOptions, secondsOf } from './options.ts';
 import { delay, playPlan, type Playing } from './player.ts';
@@ -57,7 +57,7 @@ function scriptOf(defaults: Defaults): CaseScript {
   const options = readOptions(__ENV);
   // Refusals are what is asked for.
   http.setResponseCallback(http.expectedStatuses({ min: 100, max: 599 }));
-  const { idleTimeout, cap, seed, sessions } = options;
+  const { idleTimeout, cap, seed, sessions, mix } = options;
   const rate = Math.max(1, Math.round((options.rate ?? defaults.rate) * UNIT_SECONDS)) / UNIT_SECONDS;
   const vus = options.vus ?? Math.ceil(rate * VUS_PER_RATE) + 10;
   const settings = {
@@ -80,7 +80,7 @@ function scriptOf(defaults: Defaults): CaseScript {
   return {
     options: k6Options(script, readings, { rate, vus, duration }),
     setup: () => setUp(script),
-    play: (told) => arrive(script, told, { seed, rate, sessions: sessions ?? Infinity }),
+    play: (told) => arrive(script, told, { seed, rate, mix, sessions: sessions ?? Infinity }),
     teardown: async (told) => {
       const reading = options.metrics === null || shareHere().count > 1 ? null : await settled(options);
       if (reading !== null) note(READING, reading, told);
@@ -120,15 +120,15 @@ function k6Options(script: Script, readings: readonly string[], { rate, vus, dur
 async function arrive(
   script: Script,
   told: Told,
-  { seed, rate, sessions }: { seed: number; rate: number; sessions: number },
+  { seed, rate, mix, sessions }: { seed: number; rate: number; mix: Mix; sessions: number },
 ): Promise<void> {
   requireExecutor('constant-arrival-rate');
   excuseHere(told);
   const index = exec.scenario.iterationInTest;
   if (index >= sessions) return;
-  begun.add(1);
+  begun.add(1, tagsHere());
   await delay(arrivalSeconds(seed, index, rate) - index / rate);
-  const arrival = planOfArrival(seed, index);
+  const arrival = planOfArrival(seed, index, mix);
   const playing: Playing = {
     endpoint: script.endpoint,
     idleSeconds: 1,
@@ -138,7 +138,7 @@ async function arrive(
   const name = (i: number): string =>
     arrival.plans.length === 1 ? arrival.kind : `${arrival.kind}-${i + 1}`;
   await Promise.all(arrival.plans.map((plan, i) => playPlan(playing, name(i), index, plan)));
-  finished.add(1);
+  finished.add(1, tagsHere());
 }
 
 function tell(told: Told, kind: string, op: Op): void {

@@ -22,7 +22,7 @@ import {
 } from './around.ts';
 import { judge, thresholdsOf } from './checks.ts';
 import { readingsOf } from './claims.ts';
-import { add, begun, beyond, finished, growth, race, type Op } from './ledger.ts';
+import { add, begun, beyond, finished, growth, race, tagsHere, type Op } from './ledger.ts';
 import { commonOptions } from './k6-options.ts';
 import { readOptions, type ScriptOptions } from './options.ts';
 import { delay, deleteSession, playPlan, type Playing } from './player.ts';
@@ -143,7 +143,7 @@ function userOf({ schedule, script }: Parts): User {
     );
   const user = { items: schedule.itemsOf(vu, share), rest: schedule.totalOf(share), sessions: new Map() };
   users.set(vu, user);
-  begun.add(1);
+  begun.add(1, tagsHere());
   return user;
 }
 
@@ -153,7 +153,7 @@ async function playNext(parts: Parts, told: Told): Promise<void> {
   const item = user.items[exec.vu.iterationInScenario];
   while (exec.instance.iterationsCompleted < (item?.gate ?? user.rest)) await delay(GATE_SECONDS);
   if (item !== undefined) await playItem(parts, told, user, item);
-  if (exec.vu.iterationInScenario === parts.schedule.iterations - 1) finished.add(1);
+  if (exec.vu.iterationInScenario === parts.schedule.iterations - 1) finished.add(1, tagsHere());
 }
 
 async function playItem(parts: Parts, told: Told, user: User, { lane, index }: Item): Promise<void> {

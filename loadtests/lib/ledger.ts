@@ -1,6 +1,6 @@
 /**
  * The ledger as k6 metrics: virtual users share no state, so each adds what its own sessions did. Counters under the
- * catalogue's names are what Prometheus gets; those under `mcp_k6_` serve the thresholds and the summary alone.
+ * catalogue's names are what the verdict from Prometheus reads; the others serve the thresholds and the summary alone.
  */
 import exec from 'k6/execution';
 import { Counter, Gauge } from 'k6/metrics';
@@ -13,6 +13,8 @@ import {
   clientRefused,
   clientRequests,
   clientUncertain,
+  partsBegun,
+  partsFinished,
 } from '../../src/metrics/catalogue.ts';
 
 /** One step of one session, as a recording has it. */
@@ -63,8 +65,8 @@ export const LOST = 'mcp_k6_lost_at_once';
 export const DELETES = 'mcp_k6_deletes';
 export const DECLINED = 'mcp_k6_deletes_declined';
 /** What was begun of the load, and what of it was played to its end: the same unless it was cut. */
-export const BEGUN = 'mcp_k6_parts_begun';
-export const FINISHED = 'mcp_k6_parts_finished';
+export const BEGUN = partsBegun.name;
+export const FINISHED = partsFinished.name;
 export const beyond = new Counter(BEYOND);
 export const registered = new Gauge(REGISTERED);
 export const remnants = new Gauge(REMNANTS);
@@ -96,6 +98,8 @@ export function tagWith(tags: Tags): void {
 }
 
 /** Each virtual user reads the script anew: the run that k6 began with is the one. Asked once, since it costs. */
+export const tagsHere = (): Tags => (shared ??= sharedTags());
+
 function sharedTags(): Tags {
   const run = exec.test.options.tags?.['run'];
   return { ...own, ...(run !== undefined && { run }) };
@@ -103,7 +107,7 @@ function sharedTags(): Tags {
 
 /** Adds one step, by the rules of the ledger of `check`. */
 export function add(op: Op, more: Tags): void {
-  const tags: Tags = { ...(shared ??= sharedTags()), ...more };
+  const tags: Tags = { ...tagsHere(), ...more };
   if (isOpening(op)) addOpening(op, tags);
   else if (op.step === 'delete') addDelete(op, tags);
   // Without an id there is no session that could be left.

@@ -1,4 +1,5 @@
 /** What a script is run with: environment variables, read and checked before anything is sent. */
+import { DEFAULT_MIX, parseMix, type Mix } from '../../src/cases/mixed.ts';
 
 export interface ScriptOptions {
   readonly target: string;
@@ -14,6 +15,8 @@ export interface ScriptOptions {
   readonly metrics: string | null;
   readonly sessions: number | null;
   readonly vus: number | null;
+  /** Shares of the kinds of sessions that arrive. */
+  readonly mix: Mix;
   /** Arrivals per second. */
   readonly rate: number | null;
   /** As k6 writes it, such as 10m. */
@@ -49,6 +52,7 @@ export function readOptions(env: Environment, now: Date = new Date()): ScriptOpt
     metrics: metricsOf(env),
     sessions: whole(env, 'SESSIONS', 1),
     vus: whole(env, 'VUS', 1),
+    mix: mixOf(env),
     rate: positive(env, 'RATE', 'arrivals per second'),
     duration: durationOf(env),
     idleTimeout: positive(env, 'IDLE_TIMEOUT', 'seconds'),
@@ -80,6 +84,18 @@ function positive(env: Environment, name: string, unit: string): number | null {
   if (value === null) return null;
   if (/^\d{1,6}(\.\d{1,6})?$/.test(value) && Number(value) > 0) return Number(value);
   throw new Error(`${name} is no number of ${unit} above 0: write one such as ${name}=5.`);
+}
+
+function mixOf(env: Environment): Mix {
+  const value = text(env, 'MIX');
+  if (value === null) return DEFAULT_MIX;
+  try {
+    return parseMix(value);
+  } catch (error) {
+    throw new Error(`MIX is no list of shares: ${error instanceof Error ? error.message : ''}`, {
+      cause: error,
+    });
+  }
 }
 
 function durationOf(env: Environment): string | null {

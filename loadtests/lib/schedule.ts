@@ -28,16 +28,30 @@ export interface Share {
 
 export const WHOLE: Share = { instance: 0, count: 1 };
 
-/** @throws Error with one sentence where the segment is not one of equal shares. @param segment such as `1/3:2/3` */
-export function shareOf(segment: string | null | undefined): Share {
+/**
+ * @param segment such as `1/3:2/3`
+ * @param sequence where all segments begin and end, such as `0,1/3,2/3,1`: k6 deals virtual users out by it
+ * @throws Error with one sentence where they are not equal shares
+ */
+export function shareOf(segment: string | null | undefined, sequence?: string | null): Share {
   if (segment == null || segment === '') return WHOLE;
+  const share = shareOfSegment(segment);
+  const ends = sequence == null || sequence === '' ? [] : sequence.split(',').map(fraction);
+  const isEven = ends.every((end, i) => Math.abs(end - i / share.count) < 1e-6);
+  if (isEven && (ends.length === 0 || ends.length === share.count + 1)) return share;
+  throw new Error(UNEQUAL);
+}
+
+const UNEQUAL = 'the execution segment is no equal share of the whole: let every instance have as much.';
+
+function shareOfSegment(segment: string): Share {
   const [from = '0', to = '1'] = segment.includes(':') ? segment.split(':') : ['0', segment];
   const [start, end] = [fraction(from), fraction(to)];
   const count = Math.round(1 / (end - start));
   const instance = Math.round(start * count);
   const near = (a: number, b: number): boolean => Math.abs(a - b) < 1e-6;
   if (near(end - start, 1 / count) && near(start, instance / count)) return { instance, count };
-  throw new Error('the execution segment is no equal share of the whole: let every instance have as much.');
+  throw new Error(UNEQUAL);
 }
 
 const fraction = (value: string): number => {

@@ -14,6 +14,22 @@ export type Mix = Readonly<Partial<Record<Kind, number>>>;
 
 export const DEFAULT_MIX: Mix = { delete: 60, abandon: 20, reject: 10, 'keep-alive': 8, 'over-cap': 2 };
 
+/** Reads shares such as `delete=60,abandon=20`. @throws Error with one sentence that says what is wrong with them */
+export function parseMix(text: string): Mix {
+  const shares = new Map<Kind, number>();
+  for (const part of text.split(',')) {
+    const [name = '', value = ''] = part.split('=').map((side) => side.trim());
+    const kind = KINDS.find((known) => known === name);
+    if (kind === undefined)
+      throw new Error(`there is no kind ${name || 'without a name'}: known are ${KINDS.join(', ')}.`);
+    if (shares.has(kind)) throw new Error(`${kind} stands twice: give its share once.`);
+    if (!/^\d+(\.\d+)?$/.test(value) || Number(value) <= 0)
+      throw new Error(`the share of ${kind} must be a positive number, as in ${kind}=10.`);
+    shares.set(kind, Number(value));
+  }
+  return Object.fromEntries(shares);
+}
+
 /** What arrives at one moment: the plans of its sessions, all begun at once. */
 export interface Arrival {
   readonly index: number;

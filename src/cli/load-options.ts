@@ -1,9 +1,9 @@
 /** What `load` takes, read and checked. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { DEFAULT_MIX, KINDS, type Kind, type Mix } from '../cases/mixed.ts';
+import { DEFAULT_MIX, parseMix, type Mix } from '../cases/mixed.ts';
 import { duration } from '../config/schema.ts';
 import { LOG_LEVELS, type LogLevel } from '../log.ts';
-import { header, repeated, wholeNumber } from './options.ts';
+import { folders, header, repeated, wholeNumber } from './options.ts';
 
 export const DEFAULT_METRICS_LISTEN = '127.0.0.1:19641';
 
@@ -51,7 +51,7 @@ export function withLoadOptions(command: Command): Command {
     .option(
       '--probe-dir <dir>',
       'folder of the probes’ sockets; with several targets TARGET=DIR (repeatable)',
-      repeated,
+      folders,
     )
     .option('--allow-host <host>', 'allow load to this host, which is not loopback (repeatable)', repeated)
     .option('--header <header>', 'send "Name: value" with every request (repeatable)', header)
@@ -81,20 +81,11 @@ const mixText = (shares: Mix): string =>
 
 /** @throws InvalidArgumentError in one sentence */
 export function mix(text: string): Mix {
-  const shares = new Map<Kind, number>();
-  for (const part of text.split(',')) {
-    const [name = '', value = ''] = part.split('=').map((side) => side.trim());
-    const kind = KINDS.find((known) => known === name);
-    if (kind === undefined)
-      throw new InvalidArgumentError(
-        `there is no kind ${name || 'without a name'}: known are ${KINDS.join(', ')}.`,
-      );
-    if (shares.has(kind)) throw new InvalidArgumentError(`${kind} stands twice: give its share once.`);
-    if (!/^\d+(\.\d+)?$/.test(value) || Number(value) <= 0)
-      throw new InvalidArgumentError(`the share of ${kind} must be a positive number, as in ${kind}=10.`);
-    shares.set(kind, Number(value));
+  try {
+    return parseMix(text);
+  } catch (error) {
+    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
   }
-  return Object.fromEntries(shares);
 }
 
 function rate(text: string): number {

@@ -131,18 +131,30 @@ for (const [script, more] of [
     },
   );
 
-test('options of the command line that take the claims away are refused', { skip: WITHOUT_K6 }, async (t) => {
-  const [stub] = await stubs(t, {});
-  const target = { TARGET: stub?.url ?? '', SESSIONS: '5' };
-  const tags = await ranBy('k6', 'delete', target, ['--system-tags', 'url,status']);
-  assert.equal(tags.code, 108);
-  assert.match(tags.stderr, /--system-tags leaves out check/);
-  for (const script of ['delete', 'mixed']) {
-    const own = await ranBy('k6', script, target, ['--vus', '2', '--iterations', '4']);
-    assert.equal(own.code, 108, own.stderr);
-    assert.match(own.stderr, /options of the command line took the place of the script’s own/);
-  }
-});
+test(
+  'options of the command line that the scripts cannot do with are refused',
+  { skip: WITHOUT_K6 },
+  async (t) => {
+    const [stub] = await stubs(t, {});
+    const target = { TARGET: stub?.url ?? '', SESSIONS: '5' };
+    const tags = await ranBy('k6', 'delete', target, ['--system-tags', 'url,status']);
+    assert.equal(tags.code, 108);
+    assert.match(tags.stderr, /--system-tags leaves out check/);
+    for (const script of ['delete', 'mixed']) {
+      const own = await ranBy('k6', script, target, ['--vus', '2', '--iterations', '4']);
+      assert.equal(own.code, 108, own.stderr);
+      assert.match(own.stderr, /options of the command line took the place of the script’s own/);
+      const bare = await ranBy('k6', script, { ...target, DURATION: '1s' }, ['--no-setup']);
+      assert.equal(bare.code, 108, bare.stderr);
+      assert.match(bare.stderr, /--no-setup leaves out the first look/);
+      assert.equal(bare.stderr.match(/TypeError/), null);
+      const uneven = ['--execution-segment', '0:1/3', '--execution-segment-sequence', '0,1/3,1'];
+      const split = await ranBy('k6', script, { ...target, DURATION: '1s' }, uneven);
+      assert.equal(split.code, 108, split.stderr);
+      assert.match(split.stderr, /the execution segment is no equal share of the whole/);
+    }
+  },
+);
 
 test('remote write and headers for the target go together', { skip: WITHOUT_K6 }, async (t) => {
   const seen = { written: 0, authorized: 0, others: 0 };

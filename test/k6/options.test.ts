@@ -92,6 +92,7 @@ test('each bad value is one sentence that names the variable', () => {
     DURATION: ['10', 'an hour', '0s', '999ms', '0h0.5s'],
     HEADERS: ['Authorization: x', '[]', '{"a":1}'],
     REQUEST_HEADERS: ['{'],
+    MIX: ['delete', 'delete=0', 'delete=1,delete=2', 'other=1', 'abandon=-1', 'a=1=2'],
     METRICS: ['exporter:19640'],
   };
   for (const [name, values] of Object.entries(bad))
@@ -107,12 +108,14 @@ test('what is given arrives, and secrets stay out of the name', () => {
     TARGET: `${TARGET}?token=secret`,
     HEADERS: '{"Authorization":"Bearer x","MCP-Session-Id":"y"}',
     RATE: '2.5',
+    MIX: 'abandon=1, delete=0.5',
     DURATION: '1h30m',
     RUN: 'r',
     BUILD: 'b',
   });
   assert.deepEqual(read.headers, { authorization: 'Bearer x' });
   assert.deepEqual([read.targetName, read.rate, read.run, read.build, read.seed], [TARGET, 2.5, 'r', 'b', 1]);
+  assert.deepEqual(read.mix, { abandon: 1, delete: 0.5 });
   const named = readOptions({ TARGET, TARGET_NAME: 'mine' });
   assert.deepEqual([named.targetName, named.isNamed], ['mine', true]);
 });

@@ -107,4 +107,8 @@ test('shares of equal size are told by their segment', () => {
   assert.deepEqual(shareOf('2/3:1'), { instance: 2, count: 3 });
   assert.deepEqual(shareOf('6/7:7/7'), { instance: 6, count: 7 });
   assert.throws(() => shareOf('0:2/3'), /no equal share/);
+  assert.deepEqual(shareOf('1/3:2/3', '0,1/3,2/3,1'), { instance: 1, count: 3 });
+  assert.deepEqual(shareOf('0:1', '0,1'), WHOLE);
+  for (const uneven of ['0,1/3,1', '0,1/3,1/2,1', '0,1/3,2/3,1,1'])
+    assert.throws(() => shareOf('0:1/3', uneven), /no equal share/);
 });
