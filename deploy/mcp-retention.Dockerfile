@@ -14,8 +14,8 @@ RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 FROM ${NODE_IMAGE}
 # Not the servers' user: their probes' volumes are readable by this group. No directory is made here for them to be
 # mounted at: an empty volume would take owner and mode from it, in place of those that the servers' image gives.
-RUN groupadd --system --gid 10002 mcp-retention \
-  && useradd --system --uid 10002 --gid 10002 --no-create-home --shell /usr/sbin/nologin mcp-retention
+RUN groupadd --gid 10002 mcp-retention \
+  && useradd --uid 10002 --gid 10002 --no-create-home --shell /usr/sbin/nologin mcp-retention
 WORKDIR /opt/mcp-retention
 COPY --from=build /build/package.json ./
 COPY --from=build /build/node_modules node_modules

@@ -48,6 +48,22 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('builds each image of ours by one service, and asks no registry for it', () => {
+    const images = new Map<string, string[]>();
+    for (const { service } of ours)
+      images.set(service.image ?? '', [
+        ...(images.get(service.image ?? '') ?? []),
+        service.pull_policy ?? '',
+      ]);
+    for (const [image, policies] of images) {
+      assert.equal(policies.filter((policy) => policy === 'build').length, 1, image);
+      assert.ok(
+        policies.every((policy) => ['build', 'never'].includes(policy)),
+        image,
+      );
+    }
+  });
+
   it('publishes on loopback only', () => {
     every(({ ports = [] }) => {
       for (const port of ports) assert.match(port, /^127\.0\.0\.1:\d+:\d+$/);
@@ -69,7 +85,7 @@ describe('docker-compose.yml', () => {
     every(({ healthcheck }, name) => {
       const command = healthcheck?.test.join(' ') ?? '';
       assert.match(command, /http:\/\/127\.0\.0\.1:\d+\/(healthz|-\/healthy|api\/health|v1\/status)\b/, name);
-      assert.doesNotMatch(command, /\/mcp/, name);
+      assert.doesNotMatch(command, /:\d+\/mcp/, name);
     });
   });
 

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 
 export interface Service {
   readonly image?: string;
+  readonly pull_policy?: string;
   readonly build?: {
     readonly context: string;
     readonly dockerfile: string;
@@ -33,8 +34,20 @@ export interface Compose {
 export const projectFile = (path: string): URL => new URL(`../../${path}`, import.meta.url);
 export const readProjectFile = (path: string): string => readFileSync(projectFile(path), 'utf8');
 
-export const readCompose = (): Compose =>
-  parse(readProjectFile('docker-compose.yml'), { merge: true }) as Compose;
+/** An image is built by one service, and the others that name it run it: they have its `build` here, too. */
+export function readCompose(): Compose {
+  const compose = parse(readProjectFile('docker-compose.yml'), { merge: true }) as Compose;
+  const builds = new Map(
+    Object.values(compose.services).flatMap(({ image, build }) =>
+      build === undefined ? [] : [[image, build]],
+    ),
+  );
+  const services = Object.entries(compose.services).map(([name, service]): [string, Service] => {
+    const build = builds.get(service.image);
+    return [name, { ...service, ...(build !== undefined && { build }) }];
+  });
+  return { ...compose, services: Object.fromEntries(services) };
+}
 
 /** The last ENTRYPOINT of a Dockerfile, which must be in its exec form. */
 export function entrypointOf(dockerfile: string): readonly string[] {
