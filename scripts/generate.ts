@@ -1,11 +1,13 @@
 /**
  * Writes what follows from the code: the JSON Schemas of the contracts, the HTML report's script and style, the
- * Grafana dashboards, the Prometheus rules. `--check` writes nothing and fails when a file is not current.
+ * Grafana dashboards, the Prometheus rules, both as a cluster takes them too. `--check` writes nothing and fails when a
+ * file is not current.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { dashboardFiles } from '../dashboards/index.ts';
+import { kubernetesFiles } from '../dashboards/kubernetes.ts';
 import { DEFAULT_RULES_OPTIONS, rulesFiles, type RulesOptions } from '../dashboards/rules/index.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { configSchema, duration } from '../src/config/schema.ts';
@@ -36,24 +38,26 @@ const schemas: Generated[] = Object.entries(TITLES).map(([name, [title, schema]]
 const below = (folder: string, files: readonly Generated[]): Generated[] =>
   files.map(({ path, text }) => ({ path: `${folder}/${path}`, text }));
 
+const shown = await demonstration();
 const generated = [
   ...schemas,
   { path: 'src/report/html/assets.generated.ts', text: await pageModule() },
   ...below('dashboards/dist', [
     ...dashboardFiles(DEFAULT_RULES_OPTIONS),
     ...rulesFiles(DEFAULT_RULES_OPTIONS),
+    ...kubernetesFiles(DEFAULT_RULES_OPTIONS),
   ]),
-  ...below('deploy/prometheus', rulesFiles(demonstration())),
+  ...below('deploy/prometheus', rulesFiles(shown)),
   // What docker compose shows must speak of the same policy as the rules beside it.
   ...below(
     'deploy/grafana/dashboards',
-    dashboardFiles(demonstration()).filter(({ path }) => /^[\w-]+\.json$/.test(path)),
+    dashboardFiles(shown).filter(({ path }) => /^[\w-]+\.json$/.test(path)),
   ),
 ];
 
 /** docker-compose.yml shows a policy of its own, at a pace at which something is to be seen within a minute. */
-function demonstration(): RulesOptions {
-  const { policy } = loadConfig(new URL('../deploy/mcp-retention.yaml', import.meta.url).pathname);
+async function demonstration(): Promise<RulesOptions> {
+  const { policy } = await loadConfig(new URL('../deploy/mcp-retention.yaml', import.meta.url).pathname);
   const prometheus = new URL('../deploy/prometheus/prometheus.yml', import.meta.url);
   const { global } = parse(readFileSync(prometheus, 'utf8')) as { global: { scrape_interval: string } };
   return {

@@ -3,7 +3,14 @@ import { BROKEN, HEALTHY, thresholds, WORRYING } from '../kit/absent.ts';
 import { lines, numbers, type Panel } from '../kit/panel.ts';
 import { unitOf } from '../kit/units.ts';
 import { by } from '../promql.ts';
-import { capUse, capUseMax, memoryAtCap, timeToCap, timeToCapMin } from '../rules/names.ts';
+import {
+  capUse,
+  capUseMax,
+  memoryAtCap,
+  memoryAtCapTogether,
+  timeToCap,
+  timeToCapMin,
+} from '../rules/names.ts';
 import { BUILD, chosen, WORKER, type Scope } from './scope.ts';
 
 const NAME = '{{target}} {{build}}';
@@ -55,14 +62,23 @@ export const memoryAtCapOverTime = (scope: Scope): Panel =>
   lines(
     {
       title: 'Memory at the cap, of the limit',
-      says: 'Memory that a worker would take with its registry at the cap, as a share of its memory limit. Above 100 % the server is killed before it refuses.',
-      unit: unitOf(capUse),
+      says:
+        'Memory that all workers behind one exporter would take together with every registry at its cap, as a share of the memory limit ' +
+        'that they share (solid). Above 100 % workers are killed before they refuse. Each worker’s own share (dotted) bounds only one that is ' +
+        'alone in its control group. Pages that forked workers share count once for each.',
+      unit: unitOf(memoryAtCapTogether),
       width: 8,
     },
     [
+      {
+        expr: by('max', memoryAtCapTogether.labels, chosen(scope, memoryAtCapTogether)),
+        legend: '{{target}} {{instance}} together',
+      },
       {
         expr: by('max', [...BUILD, 'worker'], chosen(scope, memoryAtCap)),
         legend: `${NAME} worker {{worker}}`,
       },
     ],
-  ).min(0);
+  )
+    .min(0)
+    .overrideByRegexp('/worker/', [{ id: 'custom.lineStyle', value: { fill: 'dot', dash: [2, 6] } }]);

@@ -36,7 +36,7 @@ export const memoryPerSession = (scope: Scope): Panel =>
   lines(
     {
       title: 'Memory per retained session',
-      says: 'Growth of resident memory per session that the registry grew by. No line while the registry does not grow. Times the cap, it says what the cap costs.',
+      says: 'Growth of resident memory per session that the registry grew by. No line while the registry does not grow. Times the cap, it says what the cap of one manager costs.',
       unit: unitOf(serverResidentMemory),
       width: 12,
     },

@@ -9,31 +9,38 @@ import {
 } from '../../src/metrics/catalogue.ts';
 import type { Alert } from './alert.ts';
 import { by, call, over, sel, up, type Matchers, type Series } from '../promql.ts';
+import { lastingGrowth } from './growth.ts';
 import * as names from './names.ts';
-import { windowsOf, type RulesOptions } from './options.ts';
+import { STARTS_WINDOW, windowsOf, type RulesOptions } from './options.ts';
 
 export const processAlerts = (options: RulesOptions): Alert[] => [
   memoryGrows(options),
+  memoryNear(options),
   restarts(options),
   ...exporterAlerts(options),
   ...absenceAlerts(options),
+  driftUnknown(options),
   ...probeAlerts(options),
 ];
 
 const ON_WORKER = 'worker {{ $labels.worker }} of {{ $labels.build }} at {{ $labels.target }}';
 
-/** A fifth of what is resident and at least 32 MiB, within the long window; not while a worker still warms up. */
+/**
+ * A fifth of what is resident and at least 32 MiB, within the long window and in both of its halves: a single step is
+ * no growth. Not while a worker still warms up.
+ */
 const memoryGrows = (options: RulesOptions): Alert => {
   const { long, longSeconds } = windowsOf(options);
-  const within = (series: Series): string =>
-    `${call('deriv', over(series, options, long))} * ${String(longSeconds)}`;
+  const sessions = `${call('deriv', over(names.workerRegistered, options, long))} * ${String(longSeconds)}`;
+  const growth = lastingGrowth(serverResidentMemory, options);
   const on = `on (job, instance, ${serverStartTime.labels.join(', ')})`;
   const noticeable = call('clamp_min', `0.2 * ${sel(serverResidentMemory, options)}`, 32 * 1024 * 1024);
   return {
     name: 'McpMemoryGrowsWithoutSessions',
     severity: 'warning',
-    expr: `${within(serverResidentMemory)} > ${noticeable}
-and ${on} abs(${within(names.workerRegistered)}) < 0.05 * ${sel(names.workerRegistered, options)} + 5
+    expr: `${growth.total} > ${noticeable}
+and ${growth.inBothHalves}
+and ${on} abs(${sessions}) < 0.05 * ${sel(names.workerRegistered, options)} + 5
 and ${on} time() - ${sel(serverStartTime, options)} > ${String(2 * longSeconds)}`,
     for: '10m',
     summary: `Memory of ${ON_WORKER} grows while its sessions do not`,
@@ -41,15 +48,34 @@ and ${on} time() - ${sel(serverStartTime, options)} > ${String(2 * longSeconds)}
   };
 };
 
-/** More starts than one deployment explains: it starts each worker once. */
+/** Only where the sessions that may still come do not fit: a server that is meant to fill its memory is well. */
+const memoryNear = (options: RulesOptions): Alert => ({
+  name: 'McpMemoryLimitNear',
+  severity: 'warning',
+  expr: `${sel(names.memoryUse, options)} > 0.8 and ${sel(names.memoryAtCapTogether, options)} > 1`,
+  for: '10m',
+  summary: 'Memory of {{ $labels.target }} at {{ $labels.instance }} is full before its session cap is',
+  description:
+    'Its workers together hold {{ $value | humanizePercentage }} of their memory limit, and the sessions that they may still take do not fit in the rest.',
+});
+
+/**
+ * More starts than one deployment, or a change of scale, explains: those start each worker once, so no more than were
+ * ever there at once, less those that have not been started anew. Or more than two of one worker, which neither does.
+ * All are recorded by one group, hence of one instant: a start must not leave one count before the other.
+ */
 const restarts = (options: RulesOptions): Alert => {
-  const starts = call('changes', over(names.latestStart, options, '30m'));
-  const workers = by('count', names.latestStart.labels, sel(serverStartTime, options));
+  const labels = names.targetStarts.labels;
+  const starts = sel(names.targetStarts, options);
+  const most = call('max_over_time', over(names.workersSeen, options, STARTS_WINDOW));
+  const older = sel(names.workersOlder, options);
+  const ofOneWorker = by('max', labels, sel(names.workerStarts, options));
   return {
     name: 'McpServerRestarts',
     severity: 'warning',
-    expr: `${starts} > (${workers} or ${starts} * 0 + 1)`,
-    for: '0s',
+    expr: `${starts} > (${most} - (${older} or ${most} * 0))
+or ${starts} and ${ofOneWorker} > 2`,
+    for: '1m',
     summary: '{{ $labels.build }} at {{ $labels.target }} keeps restarting',
     description:
       'Workers were started {{ $value }} times within 30 minutes. Each start ends all sessions and hides a leak.',
@@ -91,13 +117,17 @@ const absenceAlerts = (options: RulesOptions): Alert[] => {
     series: Series<Label>,
     window: string,
     matchers: Matchers<Label>,
+    labels: readonly string[] = ['target'],
   ): string =>
-    `${by('count', ['target'], call('last_over_time', over(series, options, window, matchers)))}\nunless ${by('count', ['target'], sel(series, options, matchers))}`;
+    `${by('count', labels, call('last_over_time', over(series, options, window, matchers)))}\nunless ${by('count', labels, sel(series, options, matchers))}`;
+  // An exporter that has gone with its target was taken down, as with a pod, unless it was the last one.
+  const atOneExporter = gone(sessionsRegistered, '1h', {}, ['job', 'instance', 'target']);
   return [
     {
       name: 'McpTargetGone',
       severity: 'critical',
-      expr: gone(sessionsRegistered, '1h', {}),
+      expr: `(\n${atOneExporter}\nand on (job, instance) ${up.name} == 1\n)
+or on (target) (\n${gone(sessionsRegistered, '1h', {})}\n)`,
       for: '2m',
       summary: 'No probe of {{ $labels.target }} answers any more',
       description:
@@ -113,6 +143,22 @@ const absenceAlerts = (options: RulesOptions): Alert[] => {
         'A load ran against it within the last 30 minutes and is not scraped any more: its retention drift is unknown, not zero.',
     },
   ];
+};
+
+/** What is called by two names, or read too rarely, is not joined: no drift is computed, and no alert would tell. */
+const driftUnknown = (options: RulesOptions): Alert => {
+  const expected = sel(clientExpected, options, { bound: 'max' });
+  return {
+    name: 'McpDriftUnknown',
+    severity: 'info',
+    expr: `${by('count', ['target'], `${expected} and ${expected} offset ${windowsOf(options).rate}`)}
+unless on (target) ${sel(names.retentionDrift, options)}
+unless on (target) ${sel(names.unobserved, options)}`,
+    for: '2m',
+    summary: 'The ledger of {{ $labels.target }} is compared with nothing',
+    description:
+      'A load runs against it, and no exporter shows sessions of a target of this name, or both are scraped too rarely: its retention drift is unknown, not zero.',
+  };
 };
 
 const probeAlerts = (options: RulesOptions): Alert[] => [

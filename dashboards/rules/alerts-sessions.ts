@@ -3,12 +3,15 @@ import {
   sessionExpirations,
   sessionIdleTimeout,
   sessionOldestIdle,
+  sessionRegistrations,
+  sessionRejections,
   sessionRemnants,
   sessionRemovals,
   sessionsRegistered,
   serverStartTime,
 } from '../../src/metrics/catalogue.ts';
 import { call, over, sel } from '../promql.ts';
+import { lastingGrowth } from './growth.ts';
 import * as names from './names.ts';
 import { windowsOf, type RulesOptions } from './options.ts';
 import type { Alert } from './alert.ts';
@@ -83,43 +86,55 @@ const idleTooLong = (options: RulesOptions): Alert => ({
   description: 'The session that has been idle longest was last used {{ $value | humanizeDuration }} ago.',
 });
 
-/** Judged over twice the idle timeout, on workers as old as that: in it, whatever was abandoned must have expired. */
+/**
+ * Judged over twice the idle timeout, on workers as old as that: in it, whatever was abandoned must have expired. Fewer
+ * than arrivals × idle timeout may all be young, and their growth is one of users.
+ */
 const growth = (options: RulesOptions): Alert => {
   const { long, longSeconds } = windowsOf(options);
+  const { total, inBothHalves } = lastingGrowth(sessionsRegistered, options);
+  const arrivals = call('rate', over(sessionRegistrations, options, long));
   const age = `time() - ${sel(serverStartTime, options)} > ${String(longSeconds)}`;
   return {
     name: 'McpSessionsGrowWithoutExpiry',
     severity: 'warning',
     expr: `(
-  60 * ${call('deriv', over(sessionsRegistered, options, long))} > 0.1
-  and ${call('increase', over(sessionExpirations, options, long))} == 0
+  ${total} / ${String(longSeconds / 60)} > 0.1
+  and ${inBothHalves}
+  and ${total} > ${call('increase', over(sessionExpirations, options, long))}
+  and ${sel(sessionsRegistered, options)} > ${arrivals} * ${sel(names.idleMax, options)}
   and on (job, instance, ${serverStartTime.labels.join(', ')}) ${age}
 ) unless ${sel(sessionIdleTimeout, options)} > ${String(longSeconds / 2)}`,
     for: '10m',
     summary: `Registered sessions only grow on ${ON_MANAGER}`,
-    description: `The registry has grown by {{ $value | humanize }} sessions a minute for ${long}, and not one session has expired.`,
+    description: `The registry has grown by {{ $value | humanize }} sessions a minute for ${long}. Fewer have expired, and more are registered than arrive within the idle timeout.`,
   };
 };
 
+/** A manager that is full swings about its cap, as places come free and are taken: neither alert may begin anew at each swing. */
 const capAlerts = (options: RulesOptions): Alert[] => {
+  const { skew, rate } = windowsOf(options);
   const use = sel(names.capUse, options);
-  const full = '{{ $value | humanizePercentage }} of the sessions that this manager may hold are registered';
+  const mean = call('avg_over_time', over(names.capUse, options, rate));
+  const most = call('max_over_time', over(names.capUse, options, skew));
+  const refused = call('increase', over(sessionRejections, options, skew));
+  const share = '{{ $value | humanizePercentage }} of the sessions that this manager may hold';
   return [
     {
       name: 'McpSessionCapNear',
       severity: 'warning',
-      expr: `${use} > 0.8 < 1`,
+      expr: `${mean} > 0.8 and ${use}`,
       for: '5m',
       summary: `Session cap nearly reached on ${ON_MANAGER}`,
-      description: `${full}.`,
+      description: `${share} are registered, on average over ${rate}.`,
     },
     {
       name: 'McpSessionCapReached',
       severity: 'critical',
-      expr: `${use} >= 1`,
-      for: '1m',
+      expr: `(${most} >= 1 or ${most} and ${refused} > 0) and ${use}`,
+      for: '2m',
       summary: `Session cap reached on ${ON_MANAGER}`,
-      description: `${full}: new clients of this worker are turned away, whatever room others have.`,
+      description: `Within ${skew} up to ${share} were registered, again and again: new clients of this worker are turned away, whatever room others have.`,
     },
     {
       name: 'McpSessionsRejected',

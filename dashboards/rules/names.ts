@@ -34,6 +34,9 @@ const target = ['target', 'build'] as const;
 /** Retention drift has no `job`: the exporter's and the load's differ. The other target levels keep it. */
 const targetOfJob = ['job', ...target] as const;
 
+/** A target as one exporter sees it: all its workers on one host, in one pod or container. */
+const ofInstance = ['job', 'instance', 'target'] as const;
+
 export const identityDrift = recorded(
   'manager:mcp_session_identity_drift',
   manager,
@@ -86,7 +89,25 @@ export const memoryAtCap = recorded(
   `worker:${serverMemoryLimit.name}:ratio_at_cap`,
   worker,
   'ratio',
-  'Memory that the worker would take with its registry at the cap, as a share of its memory limit.',
+  'Memory that one worker would take with its registry at the cap, as a share of the memory limit, which it may have to share with others.',
+);
+export const memoryUse = recorded(
+  `instance:${serverMemoryLimit.name}:use_ratio`,
+  ofInstance,
+  'ratio',
+  'Resident memory of all workers of a target that one exporter sees, as a share of the memory limit that they share.',
+);
+export const memoryAtCapTogether = recorded(
+  `instance:${serverMemoryLimit.name}:ratio_at_cap`,
+  ofInstance,
+  'ratio',
+  'Memory that these workers would take together with every registry at its cap, as a share of the limit that they share.',
+);
+export const workerStarts = recorded(
+  `worker:${serverStartTime.name}:starts_30m`,
+  worker,
+  'starts',
+  'How often a process was started under this worker label within the last 30 minutes.',
 );
 export const unobserved = recorded(
   'target:mcp_unobserved',
@@ -136,11 +157,29 @@ export const expectedPopulation = recorded(
   'sessions',
   'Arrival rate × idle timeout: how many sessions are registered in the long run when no client deletes its session.',
 );
+export const workersSeen = recorded(
+  `target:${serverStartTime.name}:count`,
+  targetOfJob,
+  'workers',
+  'Workers of one build at one target that are seen now.',
+);
+export const targetStarts = recorded(
+  `target:${serverStartTime.name}:starts_30m`,
+  targetOfJob,
+  'starts',
+  'How often workers were started within the last 30 minutes, whatever they were called and whether they still live.',
+);
+export const workersOlder = recorded(
+  `target:${serverStartTime.name}:older_30m`,
+  targetOfJob,
+  'workers',
+  'Of the workers that are seen now, those that were not started within the last 30 minutes; absent where there are none.',
+);
 export const latestStart = recorded(
   `target:${serverStartTime.name}:max`,
   targetOfJob,
   's',
-  'Start time of the worker that started last; it changes with every restart, also where the workers are named anew.',
+  'Start time of the youngest worker of the last moments: it rises with every start, and falls when the youngest has gone.',
 );
 
 /** As the exporter calls the collector of registered sessions, in the label `collector`. */
@@ -157,6 +196,9 @@ export const RECORDED: readonly Recorded[] = [
   workerRegistered,
   bytesPerSession,
   memoryAtCap,
+  memoryUse,
+  memoryAtCapTogether,
+  workerStarts,
   unobserved,
   targetRegistered,
   retentionDrift,
@@ -165,5 +207,8 @@ export const RECORDED: readonly Recorded[] = [
   expirationShare,
   rejectionShare,
   expectedPopulation,
+  workersSeen,
+  targetStarts,
+  workersOlder,
   latestStart,
 ];

@@ -22,6 +22,10 @@ export const DEFAULT_RULES_OPTIONS: RulesOptions = {
 /** Where neither the policy nor the server says how long a session may be idle. */
 export const FALLBACK_IDLE_SECONDS = 1800;
 
+/** In which starts of workers are counted; the names of what is recorded say it as well. */
+export const STARTS_WINDOW = '30m';
+export const STARTS_SECONDS = 1800;
+
 export interface Windows {
   /** Longer than two scrapes are ever apart. */
   readonly skew: string;

@@ -48,8 +48,9 @@ export function dashboardsCommand(root: Command, done: (code: 0) => void): void 
 async function writeDashboards(options: Options): Promise<string> {
   const { dashboardFiles } = await import('../../dashboards/index.ts');
   const { DEFAULT_RULES_OPTIONS, rulesFiles } = await import('../../dashboards/rules/index.ts');
+  const { kubernetesFiles } = await import('../../dashboards/kubernetes.ts');
   const wanted = { ...DEFAULT_RULES_OPTIONS, ...rulesOptionsOf(options) };
-  const files = [...dashboardFiles(wanted), ...rulesFiles(wanted)];
+  const files = [...dashboardFiles(wanted), ...rulesFiles(wanted), ...kubernetesFiles(wanted)];
   const changed = files.filter(({ path, text }) => contentOf(join(options.out, path)) !== text);
   if (options.force !== true) refuseToOverwrite(options.out, changed);
   for (const file of changed) write(options.out, file);

@@ -11,7 +11,9 @@ const FILES = [
   'import/build-comparison.json',
   'import/load-run.json',
   'import/session-retention.json',
+  'kustomization.yaml',
   'load-run.json',
+  'prometheusrule.yaml',
   'rules/mcp-retention.rules.yml',
   'session-retention.json',
 ];
@@ -28,7 +30,7 @@ test('writes dashboards and rules for the labels and thresholds given', () =>
     ];
     const { code, stdout, stderr } = await cli(['dashboards', '--out', 'made/here', ...args], folder);
     assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, /^wrote 8 files to made\/here:\n/);
+    assert.match(stdout, /^wrote 10 files to made\/here:\n/);
     const out = join(folder, 'made/here');
     const found = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.includes('.'),
@@ -47,7 +49,7 @@ test('files of other content are overwritten with --force alone', () =>
   inFolder(async (folder) => {
     const write = (...args: string[]) => cli(['dashboards', '--out', '.', ...args], folder);
     assert.equal((await write()).code, 0);
-    assert.match((await write()).stdout, /^wrote 0 files to \. \(8 current already\)/);
+    assert.match((await write()).stdout, /^wrote 0 files to \. \(10 current already\)/);
     const mine = join(folder, 'load-run.json');
     writeFileSync(mine, 'mine');
     const refused = await write();
@@ -57,7 +59,7 @@ test('files of other content are overwritten with --force alone', () =>
       'error: load-run.json would be overwritten with other content: name another folder, or allow it with --force.\n',
     );
     assert.equal(readFileSync(mine, 'utf8'), 'mine');
-    assert.match((await write('--force')).stdout, /^wrote 1 file to \. \(7 current already\)/);
+    assert.match((await write('--force')).stdout, /^wrote 1 file to \. \(9 current already\)/);
     assert.notEqual(readFileSync(mine, 'utf8'), 'mine');
   }));
 

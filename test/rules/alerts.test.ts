@@ -12,10 +12,17 @@ import { ledgerScenarios } from './scenarios/ledger.ts';
 import { processScenarios } from './scenarios/processes.ts';
 import { recordingTests } from './scenarios/recording.ts';
 import { registryScenarios } from './scenarios/registry.ts';
+import { restartScenarios } from './scenarios/restarts.ts';
 import { testOf, type ScenarioTest } from './support/scenario.ts';
 import { surroundings, worker, world } from './support/world.ts';
 
-const SCENARIOS = [...ledgerScenarios, ...registryScenarios, ...capScenarios, ...processScenarios];
+const SCENARIOS = [
+  ...ledgerScenarios,
+  ...registryScenarios,
+  ...capScenarios,
+  ...processScenarios,
+  ...restartScenarios,
+];
 
 const folder = mkdtempSync(join(tmpdir(), 'mcp-retention-rules-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

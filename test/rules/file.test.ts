@@ -31,7 +31,9 @@ describe('rule file', () => {
     it(`is valid with ${title}`, { skip: prometheusMissing }, async () => {
       const { code, output } = await checkRules(textOf(options), ['--lint=all', '--lint-fatal']);
       assert.equal(code, 0, output);
-      assert.match(output, /4\d rules found/);
+      const written = ruleGroups(options).reduce((sum, { rules }) => sum + rules.length, 0);
+      assert.ok(written > 40);
+      assert.match(output, new RegExp(`\\b${String(written)} rules found`));
     });
 
   it('records everything that it names', () => {

@@ -38,7 +38,7 @@ describe('runbooks', () => {
   it('name no series that does not exist', () => {
     const known = new Set([...CATALOGUE, ...RECORDED].map(({ name }) => name));
     const used = queries.flatMap(
-      (query) => query.match(/\b(?:(?:manager|worker|target):)?mcp_[a-z_]+(?::[a-z_]+)?/g) ?? [],
+      (query) => query.match(/\b(?:(?:manager|worker|instance|target):)?mcp_[a-z_]+(?::[a-z0-9_]+)?/g) ?? [],
     );
     assert.ok(used.length > 20);
     assert.deepEqual(

@@ -2,6 +2,7 @@
 import * as catalogue from '../../../src/metrics/catalogue.ts';
 import type { Scenario } from '../support/scenario.ts';
 import {
+  cycle,
   EXPORTER,
   managerOf,
   ramp,
@@ -48,8 +49,49 @@ export const capScenarios: readonly Scenario[] = [
   },
   {
     alert: 'McpSessionCapNear',
-    title: 'full: another alert says so',
+    title: 'full, which is no end of it',
     series: world(20, { [registered]: steady(500, 20) }),
+    at: 20,
+    fires: [{ labels: managerOf(), value: '100%' }],
+  },
+  {
+    alert: 'McpSessionCapNear',
+    title: 'it swings about its cap',
+    // At its mean where a window may begin and end: that is then the same, whichever it includes.
+    series: world(20, {
+      [registered]: then(
+        cycle([496, 500], 14.5),
+        steady(498, 1),
+        cycle([496, 500], 2),
+        '498',
+        cycle([496, 500], 2),
+        steady(498, 2),
+      ),
+    }),
+    at: 20,
+    fires: [{ labels: managerOf(), value: '99.6%' }],
+  },
+  {
+    alert: 'McpSessionCapReached',
+    title: 'it swings about its cap: places come free and are taken again',
+    series: world(30, { [registered]: cycle([500, 500, 500, 496, 496, 496], 30) }),
+    at: 25,
+    fires: [{ labels: managerOf(), value: '100%' }],
+  },
+  {
+    alert: 'McpSessionCapReached',
+    title: 'no scrape meets it full, and each minute it refuses somebody',
+    series: world(20, { [registered]: steady(485, 20), [rejections]: ramp(0, 0.25, 20) }),
+    at: 15,
+    fires: [{ labels: managerOf(), value: '97%' }],
+  },
+  {
+    alert: 'McpSessionCapReached',
+    title: 'full for one scrape, in which one opening was refused',
+    series: world(20, {
+      [registered]: then(steady(450, 10), '500', steady(450, 9)),
+      [rejections]: then(steady(0, 10), steady(1, 10)),
+    }),
     at: 20,
     fires: [],
   },

@@ -2,7 +2,18 @@
 import { sessionsRegistered } from '../../../src/metrics/catalogue.ts';
 import { retentionDrift } from '../../../dashboards/rules/names.ts';
 import type { Scenario } from '../support/scenario.ts';
-import { gap, GONE, ramp, SERVER, steady, surroundings, then, worker, world } from '../support/world.ts';
+import {
+  gap,
+  GONE,
+  LOAD,
+  ramp,
+  SERVER,
+  steady,
+  surroundings,
+  then,
+  worker,
+  world,
+} from '../support/world.ts';
 
 const registered = sessionsRegistered.name;
 const drift = (value: number): { labels: string; value: number } => ({
@@ -53,6 +64,19 @@ const leaking: readonly Scenario[] = [
   },
   {
     alert: 'McpRetentionDrift',
+    title:
+      'one of two workers cannot be read for longer than a drift is remembered: the other leaks all the same',
+    series: [
+      ...worker(60, { change: { [registered]: then(steady(20, 8), GONE) } }),
+      ...worker(60, { worker: 'w2', change: { [registered]: steady(500, 60) } }),
+      ...surroundings(60, { sessionsCollector: then(steady(1, 8), steady(0, 52)) }),
+    ],
+    at: 50,
+    fires: [{ labels: SERVER, value: '400' }],
+    expect: [{ expr: retentionDrift.name, samples: [drift(400)] }],
+  },
+  {
+    alert: 'McpRetentionDrift',
     title: 'half of the workers cannot be read: the sum over the others is no drift at all',
     series: [
       ...worker(20, { change: { [registered]: then(steady(150, 8), GONE) } }),
@@ -67,6 +91,49 @@ const leaking: readonly Scenario[] = [
     expect: [{ expr: retentionDrift.name, samples: [] }],
   },
 ];
+
+/** Read every minute, in rules for 15 seconds. */
+const eachMinute = (value: number, minutes: number): string =>
+  Array.from({ length: minutes }, () => `${String(value)} _x3`).join(' ');
+
+const unknown: readonly Scenario[] = [
+  {
+    alert: 'McpDriftUnknown',
+    title: 'the load calls its target by another name than the exporter does',
+    series: surroundings(20),
+    at: 10,
+    fires: [{ labels: { target: SERVER.target } }],
+  },
+  {
+    alert: 'McpDriftUnknown',
+    title: 'a leak that is scraped each minute, with rules for 15 seconds',
+    series: world(30, { [registered]: eachMinute(500, 30) }, { expected: interval(eachMinute(0, 30)) }),
+    at: 20,
+    fires: [{ labels: { target: SERVER.target } }],
+    expect: [{ expr: retentionDrift.name, samples: [] }],
+  },
+  { alert: 'McpDriftUnknown', title: 'a load and its target', series: world(30), at: 30, fires: [] },
+  {
+    alert: 'McpDriftUnknown',
+    title: 'an exporter that is down, of which another alert tells',
+    series: world(
+      30,
+      { [registered]: then(steady(100, 10), GONE) },
+      { exporterUp: then(steady(1, 10), steady(0, 20)) },
+    ),
+    at: 24,
+    fires: [],
+  },
+];
+
+/** A second load on the same target, which has more there than the first one's ledger knows. */
+const second = (minutes: number, seen: number): Scenario['series'] =>
+  surroundings(minutes, {
+    expected: interval(then(steady(60, seen), GONE)),
+    loadUp: then(steady(1, seen), steady(0, minutes - seen)),
+  })
+    .filter(({ series }) => series.includes(LOAD.job))
+    .map(({ series, values }) => ({ series: series.replace(LOAD.instance, 'load:9999'), values }));
 
 const rightly: readonly Scenario[] = [
   {
@@ -107,6 +174,14 @@ const rightly: readonly Scenario[] = [
     ),
     at: 29,
     fires: [],
+  },
+  {
+    alert: 'McpRetentionDrift',
+    title: 'one of two loads is down, and what it holds is in no ledger',
+    series: [...world(20, { [registered]: steady(160, 20) }), ...second(20, 8)],
+    at: 20,
+    fires: [],
+    expect: [{ expr: retentionDrift.name, samples: [] }],
   },
   {
     alert: 'McpRetentionDrift',
@@ -170,4 +245,4 @@ const absent: readonly Scenario[] = [
   },
 ];
 
-export const ledgerScenarios: readonly Scenario[] = [...leaking, ...rightly, ...lost, ...absent];
+export const ledgerScenarios: readonly Scenario[] = [...leaking, ...unknown, ...rightly, ...lost, ...absent];

@@ -1,5 +1,6 @@
-/** Server processes: memory, restarts, whether they can be seen at all. */
+/** Server processes: memory, and whether they can be seen at all. */
 import * as catalogue from '../../../src/metrics/catalogue.ts';
+import { memoryAtCap, memoryAtCapTogether } from '../../../dashboards/rules/names.ts';
 import type { Scenario } from '../support/scenario.ts';
 import {
   EXPORTER,
@@ -19,8 +20,10 @@ import {
 
 const registered = catalogue.sessionsRegistered.name;
 const memory = catalogue.serverResidentMemory.name;
-const startTime = catalogue.serverStartTime.name;
 const MIB = 2 ** 20;
+
+/** Two MiB for each of the first sessions: what is loaded late, not what they cost. */
+const warm = then(ramp(60 * MIB, 2 * MIB, 10), steady(140 * MIB, 110));
 
 const memories: readonly Scenario[] = [
   {
@@ -44,46 +47,29 @@ const memories: readonly Scenario[] = [
     at: 180,
     fires: [],
   },
-];
-
-const worker2 = (start: string, name = 'w1'): Scenario['series'] =>
-  worker(60, { worker: name, change: { [startTime]: start } });
-
-const restarts: readonly Scenario[] = [
   {
-    alert: 'McpServerRestarts',
-    title: 'started three times, each time under another worker name',
-    series: [
-      ...worker2(then(steady(-900, 10), GONE), '7'),
-      ...worker2(then(gap(10), steady(600, 5), GONE), '8'),
-      ...worker2(then(gap(16), steady(960, 44)), '9'),
-      ...surroundings(60),
-    ],
-    at: 20,
-    fires: [{ labels: { job: EXPORTER.job, ...SERVER }, value: '2' }],
+    alert: 'McpMemoryGrowsWithoutSessions',
+    title: '20 MiB more every ten minutes, as an allocator takes its arenas',
+    series: world(180, {
+      [memory]: then(...Array.from({ length: 18 }, (_, index) => steady((100 + 20 * index) * MIB, 10))),
+    }),
+    at: 155,
+    fires: [{ labels: workerOf(), value: '120Mi' }],
   },
   {
-    alert: 'McpServerRestarts',
-    title: 'the second of two restarts is hidden behind a scrape gap of ten minutes',
-    series: [
-      ...worker2(then(steady(-900, 5), steady(300, 5), gap(10), steady(1100, 40))),
-      ...surroundings(60),
-    ],
-    at: 25,
-    fires: [{ labels: { job: EXPORTER.job, ...SERVER }, value: '2' }],
-  },
-  {
-    alert: 'McpServerRestarts',
-    title: 'a deployment that starts two workers one after the other',
-    series: [
-      ...worker2(then(steady(-900, 10), steady(600, 50))),
-      ...worker2(then(steady(-900, 12), steady(720, 48)), 'w2'),
-      ...surroundings(60),
-    ],
-    at: 60,
+    alert: 'McpMemoryGrowsWithoutSessions',
+    title: 'a single step: something was loaded late',
+    series: world(360, { [memory]: then(steady(100 * MIB, 180), steady(160 * MIB, 180)) }),
+    at: 360,
     fires: [],
   },
 ];
+
+/** A server of the same name behind another exporter. */
+const elsewhere = (minutes: number, sessions: string, exporterUp: string): Scenario['series'] =>
+  [...worker(minutes, { change: { [registered]: sessions } }), input('up', EXPORTER, exporterUp)]
+    .filter(({ series }) => series.startsWith(registered) || series.startsWith('up'))
+    .map(({ series, values }) => ({ series: series.replace(EXPORTER.instance, 'other:9464'), values }));
 
 const sight: readonly Scenario[] = [
   {
@@ -91,7 +77,37 @@ const sight: readonly Scenario[] = [
     title: 'the server died',
     series: world(30, { [registered]: then(steady(100, 10), GONE) }),
     at: 15,
+    fires: [{ labels: { ...EXPORTER, target: SERVER.target }, value: '1' }],
+  },
+  {
+    alert: 'McpTargetGone',
+    title: 'the server of one host died, another host has one of the same name',
+    series: [
+      ...world(30, { [registered]: then(steady(100, 10), GONE) }),
+      ...elsewhere(30, steady(100, 30), steady(1, 30)),
+    ],
+    at: 15,
+    fires: [{ labels: { ...EXPORTER, target: SERVER.target }, value: '1' }],
+  },
+  {
+    alert: 'McpTargetGone',
+    title: 'the last pod is gone, and its exporter with it',
+    series: [
+      ...elsewhere(30, then(steady(100, 10), GONE), then(steady(1, 10), GONE)),
+      input('up', EXPORTER, steady(1, 30)),
+    ],
+    at: 15,
     fires: [{ labels: { target: SERVER.target }, value: '1' }],
+  },
+  {
+    alert: 'McpTargetGone',
+    title: 'a pod was replaced by another, each with an exporter of its own',
+    series: [
+      ...elsewhere(30, then(steady(100, 10), GONE), then(steady(1, 10), GONE)),
+      ...world(30, { [registered]: then(gap(9), steady(10, 21)) }),
+    ],
+    at: 30,
+    fires: [],
   },
   {
     alert: 'McpTargetGone',
@@ -159,4 +175,57 @@ const exporter: readonly Scenario[] = [
   },
 ];
 
-export const processScenarios: readonly Scenario[] = [...memories, ...restarts, ...sight, ...exporter];
+const limited = (change: Record<string, string>, name = 'w1'): Scenario['series'] =>
+  worker(120, { worker: name, change });
+
+/** Half a MiB each; they stop coming before anybody looks. */
+const MORE = {
+  [registered]: then(ramp(0, 1, 70), steady(280, 50)),
+  [memory]: then(ramp(100 * MIB, 0.5 * MIB, 70), steady(240 * MIB, 50)),
+};
+
+const limits: readonly Scenario[] = [
+  {
+    alert: 'McpMemoryLimitNear',
+    title: 'two workers in one control group, of which each alone would fit',
+    series: [...limited(MORE), ...limited(MORE, 'w2'), ...surroundings(120, { expected: null })],
+    at: 85,
+    fires: [{ labels: { ...EXPORTER, target: SERVER.target }, value: '93.75%' }],
+    // At the cap of 500 sessions a worker takes 350 MiB, both take 700 MiB, and there are 512.
+    expect: [
+      {
+        expr: `${memoryAtCapTogether.name} > bool 1.3`,
+        samples: [
+          {
+            labels: `{instance="${EXPORTER.instance}",job="${EXPORTER.job}",target="${SERVER.target}"}`,
+            value: 1,
+          },
+        ],
+      },
+      { expr: `max(${memoryAtCap.name}) < bool 0.7`, samples: [{ labels: '{}', value: 1 }] },
+    ],
+  },
+  {
+    alert: 'McpMemoryLimitNear',
+    title: 'a worker whose memory is nearly full, and whose sessions fit in the rest',
+    series: world(120, {
+      [registered]: ramp(0, 1, 120),
+      [memory]: ramp(430 * MIB, 0.01 * MIB, 120),
+    }),
+    at: 120,
+    fires: [],
+  },
+  {
+    alert: 'McpMemoryLimitNear',
+    title: 'a deployment: memory of two workers that warm up with their first sessions',
+    series: [
+      ...limited({ [registered]: then(ramp(0, 1, 10), steady(40, 110)), [memory]: warm }),
+      ...limited({ [registered]: then(ramp(0, 1, 10), steady(40, 110)), [memory]: warm }, 'w2'),
+      ...surroundings(120, { expected: null }),
+    ],
+    at: 120,
+    fires: [],
+  },
+];
+
+export const processScenarios: readonly Scenario[] = [...memories, ...limits, ...sight, ...exporter];

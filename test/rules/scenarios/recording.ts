@@ -6,6 +6,7 @@ import { expressionTest, type Expectation, type ScenarioTest } from '../support/
 import {
   EXPORTER,
   gap,
+  GONE,
   input,
   managerOf,
   ramp,
@@ -192,4 +193,18 @@ const restarted = test(
   [{ expr: catalogue.clientExpected.name, samples: [] }],
 );
 
-export const recordingTests: readonly ScenarioTest[] = [...servers, ...loads, cleanedUp, restarted];
+const missed = test(
+  'a scrape that missed the youngest worker is no restart',
+  40,
+  [
+    ...k6(0),
+    ...world(60, {}, { expected: null }),
+    ...worker(60, {
+      worker: 'w2',
+      change: { [catalogue.serverStartTime.name]: then(steady(-900, 20), GONE, steady(-900, 39)) },
+    }),
+  ],
+  [{ expr: catalogue.clientExpected.name, samples: [expected('max', 282), expected('min', 278)] }],
+);
+
+export const recordingTests: readonly ScenarioTest[] = [...servers, ...loads, cleanedUp, restarted, missed];

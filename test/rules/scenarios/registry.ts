@@ -107,8 +107,11 @@ const idle: readonly Scenario[] = [
   },
 ];
 
+/** Four more a minute, which is all that come. */
 const grows = (minutes: number): Record<string, string> => ({
   [registered]: ramp(0, 1, minutes),
+  [registrations]: ramp(0, 1, minutes),
+  [removals]: steady(0, minutes),
   [expirations]: steady(0, minutes),
 });
 
@@ -122,8 +125,50 @@ const growth: readonly Scenario[] = [
   },
   {
     alert: 'McpSessionsGrowWithoutExpiry',
-    title: 'growth with sessions that expire',
-    series: world(150, { [registered]: ramp(0, 1, 150) }),
+    title: 'one more a minute that a dead stream holds, and a stray one that expires now and then',
+    series: world(240, {
+      [registered]: ramp(10, 0.25, 240),
+      [registrations]: ramp(10, 0.5, 240),
+      [removals]: ramp(0, 0.25, 240),
+      [expirations]: ramp(0, 0.01, 240),
+      [oldestIdle]: steady(1700, 240),
+    }),
+    at: 200,
+    fires: [{ labels: managerOf(), value: '1' }],
+  },
+  {
+    alert: 'McpSessionsGrowWithoutExpiry',
+    title: 'a morning: clients that delete their sessions, and of those ever more',
+    series: world(480, {
+      [registered]: then(steady(10, 150), ramp(10, 0.1, 240), steady(106, 90)),
+      [registrations]: ramp(10, 5.1, 480),
+      [removals]: ramp(0, 5, 480),
+      [expirations]: steady(0, 480),
+    }),
+    at: 480,
+    fires: [],
+  },
+  {
+    alert: 'McpSessionsGrowWithoutExpiry',
+    title: 'a group of clients that connects at once and stays',
+    series: world(300, {
+      [registered]: then(steady(10, 150), steady(40, 150)),
+      [registrations]: then(steady(10, 150), steady(40, 150)),
+      [removals]: steady(0, 300),
+      [expirations]: steady(0, 300),
+    }),
+    at: 300,
+    fires: [],
+  },
+  {
+    alert: 'McpSessionsGrowWithoutExpiry',
+    title: 'more clients that leave their sessions, which expire',
+    series: world(150, {
+      [registered]: ramp(300, 0.5, 150),
+      [registrations]: ramp(300, 2, 150),
+      [removals]: ramp(0, 1.5, 150),
+      [expirations]: ramp(0, 1.5, 150),
+    }),
     at: 150,
     fires: [],
   },

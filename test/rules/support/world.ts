@@ -10,8 +10,8 @@ export const steady = (value: number, minutes: number): string => `${String(valu
 /** Grows by `step` with each sample. */
 export const ramp = (from: number, step: number, minutes: number): string =>
   `${String(from)}${step < 0 ? '-' : '+'}${String(Math.abs(step))}x${steps(minutes)}`;
-/** No scrape at all. */
-export const gap = (minutes: number): string => `_x${steps(minutes)}`;
+/** No scrape at all: n repetitions of nothing are n, not one more. */
+export const gap = (minutes: number): string => `_x${String(Math.round((minutes * 60) / STEP_SECONDS))}`;
 /** What Prometheus writes when a series is no longer there. */
 export const GONE = 'stale';
 export const then = (...parts: readonly string[]): string => parts.join(' ');
@@ -49,6 +49,12 @@ export const managerOf = (worker = 'w1'): Record<string, string> => ({
   manager: 'm0',
 });
 export const workerOf = (worker = 'w1'): Record<string, string> => ({ ...EXPORTER, ...SERVER, worker });
+
+/** Values that come again and again, one each scrape. */
+export const cycle = (values: readonly number[], minutes: number): string =>
+  Array.from({ length: (minutes * 60) / STEP_SECONDS }, (_, index) => values[index % values.length]).join(
+    ' ',
+  );
 
 /** A worker with 100 sessions of which some are deleted, some expire and none is left over. */
 export function worker(minutes: number, { worker: name = 'w1', change = {} }: Worker = {}): Input[] {
