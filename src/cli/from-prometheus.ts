@@ -103,7 +103,7 @@ export async function checkFromPrometheus(
   signal: AbortSignal,
 ): Promise<ExitCode> {
   const run = runOf(target, options);
-  const config = loadConfig(options.config);
+  const config = await loadConfig(options.config, signal);
   checkAllowances(config, options.config);
   checkReports(options, null);
   const { fromPrometheus: url = '', header: headers = {}, selector } = options;

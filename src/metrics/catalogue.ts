@@ -176,6 +176,18 @@ export const clientRequestDuration = histogram('mcp_client_request_duration_seco
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
 });
 
+// From k6 alone, which has no other word for whether a load was played to its end.
+export const partsBegun = counter('mcp_k6_parts_begun_total', {
+  unit: 'parts',
+  help: 'Parts of its load that a k6 script has begun: virtual users of a case, arrivals of a mixed load.',
+  labels: loadLabels,
+});
+export const partsFinished = counter('mcp_k6_parts_finished_total', {
+  unit: 'parts',
+  help: 'Parts of its load that a k6 script has played to their end: fewer than were begun where it was cut.',
+  labels: loadLabels,
+});
+
 // About the exporter itself.
 export const collectorSuccess = gauge('mcp_exporter_collector_success', {
   unit: '',
@@ -188,7 +200,7 @@ export const collectorDuration = gauge('mcp_exporter_collector_duration_seconds'
   labels: ['target', 'collector'] as const,
 });
 
-/** Everything defined above, for documentation and for tests that demand a collector for each. */
+/** Everything defined above but k6's own, for documentation and for tests that demand a collector for each. */
 export const CATALOGUE: readonly Metric[] = [
   sessionsRegistered,
   sessionsRegisteredAtStart,

@@ -10,6 +10,8 @@ import {
   clientRefused,
   clientRequests,
   clientUncertain,
+  partsBegun,
+  partsFinished,
 } from './catalogue.ts';
 import type { Metric } from './metric.ts';
 
@@ -22,6 +24,9 @@ export const K6_COUNTERS = [
   clientUncertain,
   clientRequests,
 ] as const;
+
+/** Whether the load was played to its end: as many parts finished as begun. */
+export const K6_PARTS = [partsBegun, partsFinished] as const;
 
 export const k6Names = (counter: Metric): readonly [string, string] => [
   `k6_${counter.name}`,

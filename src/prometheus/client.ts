@@ -18,19 +18,29 @@ const MOST_BYTES = 128 * 1024 ** 2;
 /** More points than this are refused by Prometheus itself. */
 const MOST_STEPS = 11_000;
 
+/** Statuses with an answer of Prometheus' own, which says what is wrong. */
+const HAVE_BODY: readonly number[] = [400, 422, 503];
+const BELOW = 'give the address that /api/v1/query is below of.';
+
 const answerSchema = z.object({
   status: z.string(),
   error: z.string().optional(),
   data: z.object({ resultType: z.string(), result: z.array(z.unknown()) }).optional(),
 });
-const labelsSchema = z.record(z.string(), z.string());
-type Pairs = readonly (readonly [number, string])[];
+const pairSchema = z.tuple([z.number(), z.string()]);
+const resultSchema = z.object({
+  metric: z.record(z.string(), z.string()),
+  values: z.array(pairSchema).optional(),
+  value: pairSchema.optional(),
+});
 
 export interface PrometheusOptions {
   /** `http(s)://[user:password@]host[:port][/prefix]`. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  /** For each query; a minute, where it is not given. */
+  readonly deadlineMs?: number;
 }
 
 export class PrometheusClient {
@@ -39,17 +49,19 @@ export class PrometheusClient {
   readonly #base: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #signal: AbortSignal;
+  readonly #deadlineMs: number;
 
   /** @throws UsageError where the address is none */
-  constructor({ url, headers, signal }: PrometheusOptions) {
+  constructor({ url, headers, signal, deadlineMs = DEADLINE_MS }: PrometheusOptions) {
     const parsed = addressOf(url);
     const { username, password } = parsed;
-    const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    const pair = `${decoded(username)}:${decoded(password)}`;
     const basic = username === '' && password === '' ? {} : { authorization: `Basic ${btoa(pair)}` };
     this.#base = parsed.origin + parsed.pathname.replace(/\/+$/, '');
     this.shown = publicUrl(this.#base);
     this.#headers = { ...basic, ...headers };
     this.#signal = signal;
+    this.#deadlineMs = deadlineMs;
   }
 
   /** The raw samples of a selector within `seconds` before `to`: those that were scraped, at their own times. */
@@ -63,10 +75,15 @@ export class PrometheusClient {
     return this.#series('query', { query: expression, time: at.toFixed(3) });
   }
 
-  /** An expression evaluated from `from` to `to`, so often that Prometheus takes it. */
+  /**
+   * An expression evaluated so often that Prometheus takes it, each time for a step that ends then: the first one at
+   * `from` or less than a step before, the last one at `to`.
+   */
   range(expression: (step: string) => string, from: number, to: number): Promise<Series[]> {
-    const step = `${String(stepOf(from, to))}s`;
-    const times = { start: from.toFixed(3), end: to.toFixed(3), step };
+    const seconds = stepOf(from, to);
+    const start = to - (Math.ceil((to - from) / seconds) - 1) * seconds;
+    const step = `${String(seconds)}s`;
+    const times = { start: start.toFixed(3), end: to.toFixed(3), step };
     return this.#series('query_range', { query: expression(step), ...times });
   }
 
@@ -76,22 +93,35 @@ export class PrometheusClient {
     const { status, error, data } = answer.data;
     if (status !== 'success' || data === undefined)
       throw new PrometheusError(`${this.shown} refuses the query: ${redact(error ?? status)}.`);
-    return data.result.map(seriesOf);
+    const results = z.array(resultSchema).safeParse(data.result);
+    if (!results.success) throw new PrometheusError(`${this.shown} does not answer as Prometheus does.`);
+    return results.data.map(seriesOf);
   }
 
   async #get(path: string, parameters: Readonly<Record<string, string>>): Promise<unknown> {
-    const query = new URLSearchParams({ ...parameters, timeout: `${String(DEADLINE_MS / 1000)}s` });
-    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(DEADLINE_MS)]);
+    const query = new URLSearchParams({ ...parameters, timeout: `${String(this.#deadlineMs / 1000)}s` });
+    const late = new PrometheusError(
+      `Prometheus at ${this.shown} cannot be read: no answer within ${this.#deadlineMs / 1000} s.`,
+    );
+    // Not AbortSignal.timeout: what only AbortSignal.any refers to may be collected before it fires.
+    const ended = new AbortController();
+    const stop = (): void => ended.abort();
+    const timer = setTimeout(() => ended.abort(late), this.#deadlineMs);
+    this.#signal.addEventListener('abort', stop, { once: true });
+    if (this.#signal.aborted) stop();
     try {
       const { statusCode, body } = await request(`${this.#base}/api/v1/${path}?${query.toString()}`, {
         headers: this.#headers,
-        signal,
+        signal: ended.signal,
       });
       const text = await bounded(body, this.shown);
       this.#refuse(statusCode);
       return JSON.parse(text) as unknown;
     } catch (error) {
-      throw this.#sentence(error);
+      throw this.#sentence(ended.signal.reason === late ? late : error);
+    } finally {
+      clearTimeout(timer);
+      this.#signal.removeEventListener('abort', stop);
     }
   }
 
@@ -101,10 +131,9 @@ export class PrometheusClient {
       throw new PrometheusError(
         `${this.shown} asks for credentials (HTTP ${status}): give them by --header "Authorization: …", or as user:password@ in the address.`,
       );
-    if (status >= 300 && status !== 400 && status !== 422 && status !== 503)
-      throw new PrometheusError(
-        `${this.shown} answers HTTP ${status}: give the address that /api/v1/query is below of.`,
-      );
+    if (status < 300 || HAVE_BODY.includes(status)) return;
+    const mend = status >= 500 ? 'is Prometheus well, and what is before it?' : BELOW;
+    throw new PrometheusError(`${this.shown} answers HTTP ${status}: ${mend}`);
   }
 
   #sentence(error: unknown): Error {
@@ -112,9 +141,7 @@ export class PrometheusClient {
     if (this.#signal.aborted) return new PrometheusError('interrupted while Prometheus was being read.');
     if (error instanceof SyntaxError)
       return new PrometheusError(`${this.shown} does not answer as Prometheus does.`);
-    const late = error instanceof Error && error.name === 'TimeoutError';
-    const why = late ? `no answer within ${DEADLINE_MS / 1000} s` : reasonOf(error);
-    return new PrometheusError(`Prometheus at ${this.shown} cannot be read: ${why}.`);
+    return new PrometheusError(`Prometheus at ${this.shown} cannot be read: ${reasonOf(error)}.`);
   }
 }
 
@@ -129,6 +156,17 @@ function addressOf(text: string): URL {
   if (url.search !== '' || url.hash !== '')
     throw new UsageError('--from-prometheus: give the address without ? and #.');
   return url;
+}
+
+/** @throws UsageError */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new UsageError(
+      '--from-prometheus: user and password have a % that is no escape: write it as %25, or give them by --header.',
+    );
+  }
 }
 
 const reasonOf = (error: unknown): string => {
@@ -151,8 +189,7 @@ async function bounded(body: AsyncIterable<Uint8Array>, shown: string): Promise<
   return Buffer.concat(parts).toString('utf8');
 }
 
-function seriesOf(result: unknown): Series {
-  const { metric, values, value } = result as { metric?: unknown; values?: Pairs; value?: Pairs[number] };
+function seriesOf({ metric, values, value }: z.infer<typeof resultSchema>): Series {
   const pairs = values ?? (value === undefined ? [] : [value]);
   const times: number[] = [];
   const numbers: number[] = [];
@@ -162,5 +199,5 @@ function seriesOf(result: unknown): Series {
     times.push(time);
     numbers.push(number);
   }
-  return { labels: labelsSchema.parse(metric), times, values: numbers };
+  return { labels: metric, times, values: numbers };
 }

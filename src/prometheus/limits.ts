@@ -38,7 +38,7 @@ export const capRefuses: Judge = (known) => {
   const none = withoutCap(known);
   if (none !== null) return none;
   const full = server.fullest(retention.begin, server.times.at(-1) ?? 0);
-  const turnedAway = load.final(catalogue.clientRefused, { reason: 'over-cap' });
+  const turnedAway = load.played(catalogue.clientRefused, { reason: 'over-cap' });
   if (full === null) return unmeasured('No series tells the cap.');
   const observed = `at most ${full.most} registered of one manager, ${turnedAway} openings refused`;
   const expected = `at most ${full.limit} registered of each manager`;

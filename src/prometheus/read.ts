@@ -1,7 +1,7 @@
 /** Finds a run in Prometheus and reads what both sides of it have to say: the load's series, and the exporter's. */
 import pLimit from 'p-limit';
 import * as catalogue from '../metrics/catalogue.ts';
-import { K6_COUNTERS, k6Names } from '../metrics/k6.ts';
+import { K6_COUNTERS, K6_PARTS, k6Names } from '../metrics/k6.ts';
 import type { Metric } from '../metrics/metric.ts';
 import { PrometheusError, stepOf, type PrometheusClient } from './client.ts';
 import type { Series } from './series.ts';
@@ -57,6 +57,7 @@ const OF_SERVERS: readonly Metric[] = [
 
 const LOAD_NAMES = [
   ...K6_COUNTERS.flatMap((metric) => [metric.name, ...k6Names(metric)]),
+  ...K6_PARTS.flatMap(k6Names),
   catalogue.clientExpected.name,
 ].join('|');
 

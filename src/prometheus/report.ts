@@ -16,6 +16,7 @@ import { EVERY_TARGET, OF_CASE, RETENTION_SAYS } from './claims.ts';
 import type { Judge, Known } from './known.ts';
 import { LoadSide } from './load-side.ts';
 import { memoryOf } from './memory.ts';
+import { cutOf } from './parts.ts';
 import type { RunSeries } from './read.ts';
 import { retentionOf } from './retention.ts';
 import { ServerSide } from './server-side.ts';
@@ -43,13 +44,14 @@ export function reportOf(read: RunSeries, options: ReportOptions): Report {
   const targets = names.map((name) => knownOf(name, read, options));
   const builds = targets.map((known) => buildOf(known, options));
   const claims = builds.flatMap((build) => build.cases.flatMap((played) => played.claims));
+  const complete = !read.cutAtStart && targets.every(({ load }) => !load.isCut);
   const begin = Math.min(...targets.map(({ load }) => load.first));
   return {
     schema: REPORT_SCHEMA,
     tool: TOOL,
     host: { prometheus: options.prometheus, run: options.run, from: iso(read.from), to: iso(read.to) },
     startedAt: iso(begin),
-    complete: !read.cutAtStart,
+    complete,
     notices: targets.flatMap((known) => noticesOf(known, read)),
     builds,
     allowances: Object.entries(options.allow).map(([claim, reason]) => {
@@ -58,7 +60,7 @@ export function reportOf(read: RunSeries, options: ReportOptions): Report {
     }),
     comparison: null,
     timeline: null,
-    verdict: verdictOf(claims, !read.cutAtStart),
+    verdict: verdictOf(claims, complete),
   };
 }
 
@@ -192,8 +194,8 @@ const ledgerOf = (load: LoadSide, matching: Readonly<Record<string, string>>): C
 });
 
 function requestsOf(load: LoadSide, label: string): CaseReport['requests'] {
-  const broken = load.answers(null, '0', label);
-  const completed = load.answers(null, '', label) - broken;
+  const broken = load.answers('0', { case: label });
+  const completed = load.answers('', { case: label }) - broken;
   const seconds = load.last - load.first;
   return { completed, broken, perSecond: seconds > 0 ? Math.round((completed / seconds) * 10) / 10 : null };
 }
@@ -235,15 +237,16 @@ function sessionsOf({ load, server, retention }: Known): CaseReport['sessions'] 
 function noticesOf({ load, server, retention }: Known, read: RunSeries): Report['notices'] {
   const build = load.target;
   const interval = server.interval ?? intervalOf(load.of(catalogue.clientOpened));
-  const { resting, baseline } = retention;
+  const { resting } = retention;
   const texts = [
     interval === null
       ? null
       : `Sampled every ${Math.round(interval * 10) / 10} s; samples closer than ${Math.round(retention.skew * 10) / 10} s are not put in order.`,
     read.cutAtStart ? 'The run began before what was looked at: give a longer --window.' : null,
-    resting === null || baseline === null
+    cutOf(load),
+    resting === null
       ? null
-      : `During the run ${resting.counts.expirations - baseline.expirations} sessions expired and ${resting.counts.rejections - baseline.rejections} openings were refused because of the cap, by the server's own count.`,
+      : `During the run ${resting.gained.expirations} sessions expired and ${resting.gained.rejections} openings were refused because of the cap, by the server's own count.`,
   ];
   return texts.flatMap((text) => (text === null ? [] : [{ build, case: null, text }]));
 }

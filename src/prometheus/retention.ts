@@ -25,9 +25,19 @@ export interface Kept {
 export interface RestingPoint {
   readonly at: number;
   readonly counts: Readonly<Record<Count, number>>;
+  /** The same, less what had been counted before the run. */
+  readonly gained: Readonly<Record<Count, number>>;
   /** With what was registered before the run. */
   readonly expected: Bounds;
   readonly drift: number;
+}
+
+/** Sessions in use for longer than the idle timeout: opened at least that long ago, and neither left nor deleted. */
+export interface Use {
+  /** The most that were seen at one scrape. */
+  readonly most: number;
+  /** The most that were missing from the registry, at least. */
+  readonly missing: number;
 }
 
 export interface Retention {
@@ -35,6 +45,7 @@ export interface Retention {
   readonly begin: number;
   readonly kept: Kept;
   readonly resting: RestingPoint | null;
+  readonly use: Use;
   /** What the managers had counted before the run; null where it is not known. */
   readonly baseline: Readonly<Record<Count, number>> | null;
   /** Why the counts cannot be judged, in one sentence, or null. */
@@ -61,14 +72,14 @@ const SILENT_SECONDS = 10;
 /** Longer than an opening waits for its answer. */
 const ANSWER_SECONDS = 10;
 /** The load side opens and deletes a session of its own before it begins, and does not count it. */
-const UNCOUNTED = 1;
+export const FIRST_LOOK = 1;
 const MOST_MOMENTS = 2000;
 
 const OPENED = catalogue.clientOpened;
 
 export function retentionOf(load: LoadSide, server: ServerSide, timing: Timing): Retention {
   const scrape = timing.longestScrape ?? SCRAPE_TIMEOUT_SECONDS;
-  const skew = scrape + DEFAULT_LAG_MS / 1000 + (load.held ? CLOCK_SLACK_SECONDS : 0);
+  const skew = scrape + DEFAULT_LAG_MS / 1000 + (load.source === 'counters' ? CLOCK_SLACK_SECONDS : 0);
   const policy: ExpiryPolicy = { idle: timing.idleSeconds, slack: DEFAULT_SLACK_MS / 1000 };
   const begin = load.idleUntil;
   const change = server.changeBetween(begin, load.first, server.times.at(-1) ?? begin);
@@ -89,6 +100,7 @@ export function retentionOf(load: LoadSide, server: ServerSide, timing: Timing):
     begin,
     kept,
     resting,
+    use: useOf(context),
     baseline,
     change,
     policy,
@@ -141,6 +153,26 @@ function judged({ server, until }: Context, t: number): Reading | null {
   return reading === null || reading.until > until ? null : reading;
 }
 
+/** Sessions that a client works with must be there at every scrape; a DELETE may be under way for a while. */
+function useOf(context: Context): Use {
+  const { load, server, baseline, policy, skew, begin } = context;
+  const use = { most: 0, missing: 0 };
+  const idle = Math.max(policy.idle, server.idleTimeout ?? 0) + policy.slack;
+  if (baseline === null) return use;
+  const ended = [catalogue.clientDeleted, catalogue.clientAbandoned];
+  const unknown = load.unanswered.deletions + load.declined;
+  for (const a of thinned(server.times, MOST_MOMENTS)) {
+    const reading = a < begin ? null : judged(context, a);
+    if (reading === null) continue;
+    const answered = reading.until + ANSWER_SECONDS + skew;
+    const mayHaveEnded = ended.map((metric) => load.mostBy(metric, answered) ?? Infinity);
+    const open = (since: number): number => atLeastBy(load.of(OPENED), since) - sum(mayHaveEnded) - unknown;
+    use.most = Math.max(use.most, open(a - idle - skew));
+    use.missing = Math.max(use.missing, open(a - skew) - reading.counts.registered);
+  }
+  return use;
+}
+
 /** Deleted with success: an answer of 404 to a DELETE counts as deleted on the load side, and removes nothing. */
 const deletedBy = (load: LoadSide, t: number): number =>
   sum(
@@ -148,7 +180,7 @@ const deletedBy = (load: LoadSide, t: number): number =>
       Math.max(
         0,
         atLeastBy(load.of(catalogue.clientDeleted, { case: ofCase }), t) -
-          load.answers('DELETE', '404', ofCase),
+          load.answers('404', { method: 'DELETE', case: ofCase }),
       ),
     ),
   );
@@ -173,14 +205,14 @@ function unopenedOf(context: Context): number {
 function beyondOpened({ load, baseline }: Context, counts: Reading['counts'], answered: number): number {
   const by = (series: readonly Series[]): number => atMostBy(series, answered, load.held) ?? Infinity;
   const opened = by(load.of(OPENED)) + by(load.of(catalogue.clientUncertain));
-  return counts.registrations - (baseline?.registrations ?? 0) - opened - UNCOUNTED;
+  return counts.registrations - (baseline?.registrations ?? 0) - opened - FIRST_LOOK;
 }
 
 /** The latest moment at rest. Where others have used the server afterwards, the latest before that. */
 function restingPoint(context: Context): RestingPoint | null {
   const { load, server, baseline, policy, skew, scrape, begin } = context;
   const longest = 2.5 * (server.interval ?? 0);
-  if (baseline === null) return null;
+  if (baseline === null || load.isCut) return null;
   for (const a of thinned(server.times, MOST_MOMENTS).reverse()) {
     if (a <= begin || (load.held && a < load.last + SILENT_SECONDS)) return null;
     const reading = judged(context, a);
@@ -189,12 +221,18 @@ function restingPoint(context: Context): RestingPoint | null {
     if (own === null || strangersIn(context, reading) > 0) continue;
     // What others had registered before may end at any time.
     const expected = { min: own.min, max: baseline.registered + own.max };
-    const { registered } = reading.counts;
+    const { until, counts } = reading;
+    const { registered } = counts;
     const drift = Math.max(0, registered - expected.max) + Math.min(0, registered - expected.min);
-    return { at: reading.until, counts: reading.counts, expected, drift };
+    return { at: until, counts, gained: gainedOf(counts, baseline), expected, drift };
   }
   return null;
 }
+
+const gainedOf = (counts: Reading['counts'], before: Reading['counts']): Reading['counts'] =>
+  Object.fromEntries(
+    Object.entries(counts).map(([name, value]) => [name, value - before[name as Count]]),
+  ) as Record<Count, number>;
 
 /** Sessions that were registered for others: more than the load side can have caused, refused openings included. */
 function strangersIn({ load, baseline, skew }: Context, { until, counts }: Reading): number {
@@ -203,7 +241,7 @@ function strangersIn({ load, baseline, skew }: Context, { until, counts }: Readi
   const ours = [OPENED, catalogue.clientRefused, catalogue.clientUncertain].map((metric) =>
     by(load.of(metric)),
   );
-  return counts.registrations - (baseline?.registrations ?? 0) - sum(ours) - UNCOUNTED;
+  return counts.registrations - (baseline?.registrations ?? 0) - sum(ours) - FIRST_LOOK;
 }
 
 function distrustOf(

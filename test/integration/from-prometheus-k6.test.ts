@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { clientOpened } from '../../src/metrics/catalogue.ts';
+import { k6Names } from '../../src/metrics/k6.ts';
 import { reportSchema, type Report } from '../../src/verdict/schema.ts';
 import { cli, inFolder } from '../support/cli.ts';
 import { K6 } from '../support/k6/run.ts';
@@ -21,12 +23,20 @@ interface Played {
   readonly run: string;
   /** How many instances share the load, as the operator starts them. */
   readonly instances?: number;
+  readonly sessions?: number;
+  /** Further arguments of k6. */
+  readonly args?: readonly string[];
+  /** It is interrupted once Prometheus has an answer to this. */
+  readonly until?: string;
+  /** Besides 0 and 99, which is a threshold. */
+  readonly exits?: number;
 }
 
 /** Plays a script, and is silent about its own verdict: thresholds are for each instance. */
-async function playK6(observed: Observed, { script, target, run, instances = 1 }: Played): Promise<void> {
+async function playK6(observed: Observed, played: Played): Promise<void> {
+  const { script, target, run, instances = 1, sessions = 60, args = [], until, exits = 0 } = played;
   const url = observed.servers[target]?.url ?? '';
-  const env = { TARGET: url, TARGET_NAME: target, RUN: run, SESSIONS: '60' };
+  const env = { TARGET: url, TARGET_NAME: target, RUN: run, SESSIONS: String(sessions) };
   const share = (i: number): string[] =>
     instances === 1
       ? []
@@ -42,7 +52,7 @@ async function playK6(observed: Observed, { script, target, run, instances = 1 }
         K6 ?? '',
         [
           ...['run', '--quiet', '--address', '', '-o', 'experimental-prometheus-rw', ...share(i)],
-          ...['--tag', `instance_id=${i + 1}`, join(LOADTESTS, `${script}.ts`)],
+          ...['--tag', `instance_id=${i + 1}`, ...args, join(LOADTESTS, `${script}.ts`)],
           ...Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]),
         ],
         {
@@ -57,9 +67,13 @@ async function playK6(observed: Observed, { script, target, run, instances = 1 }
       );
       let said = '';
       child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-      const [code] = (await once(child, 'close')) as [number];
-      // 99: a threshold.
-      assert.ok(code === 0 || code === 99, said);
+      const closed = once(child, 'close') as Promise<[number]>;
+      if (until !== undefined) {
+        await observed.until(until);
+        child.kill('SIGINT');
+      }
+      const [code] = await closed;
+      assert.ok([0, 99, exits].includes(code), said);
     }),
   );
 }
@@ -106,6 +120,27 @@ const RUNS: readonly (Played & { readonly fails: readonly string[] })[] = [
   },
 ];
 
+const QUERY = `${k6Names(clientOpened)[1]}{run="cut"}`;
+
+/** What was not played to its end, and what the notice says of it. */
+const UNFINISHED: readonly (Played & { readonly says: RegExp })[] = [
+  {
+    ...{ script: 'delete', target: 'clean3', run: 'aborted', args: ['--vus', '3'], exits: 108 },
+    says: /The load of delete was not begun/,
+  },
+  {
+    ...{
+      script: 'delete',
+      target: 'clean4',
+      run: 'cut',
+      sessions: 20_000,
+      until: `${QUERY} > 20`,
+      exits: 105,
+    },
+    says: /of 8 parts that it began it finished 0/,
+  },
+];
+
 test('k6 runs have the verdict of their series', { skip: missing }, async (t) => {
   const keeper = { args: ['--fault', 'delete-keeps-entry'] };
   const observed = await observe(
@@ -115,12 +150,14 @@ test('k6 runs have the verdict of their series', { skip: missing }, async (t) =>
       keeper2: keeper,
       clean: { args: [] },
       clean2: { args: [] },
+      clean3: { args: [] },
+      clean4: { args: [] },
       refuser: { args: ['--fault', 'refusals-register'] },
     },
     ['--web.enable-remote-write-receiver'],
   );
   await inFolder(async (folder) => {
-    for (const one of RUNS) await playK6(observed, one);
+    for (const one of [...RUNS, ...UNFINISHED]) await playK6(observed, one);
     // k6 has written its last word when it is silent: until a scrape of the servers has come long enough after it.
     const silent = `time() - max(timestamp(k6_mcp_client_requests_total_total)) > 13`;
     await observed.until(silent);
@@ -133,6 +170,20 @@ test('k6 runs have the verdict of their series', { skip: missing }, async (t) =>
           claims(report, 'unmeasured').join('\n'),
         );
         assert.equal(code, fails.length > 0 ? 1 : 0, claims(report, 'unmeasured').join('\n'));
+        assert.equal(report.complete, true);
+      });
+    for (const { run, says } of UNFINISHED)
+      await t.test(run, async () => {
+        const { code, report } = await judge(observed, folder, run);
+        assert.deepEqual([code, report.verdict, report.complete], [3, 'inconclusive', false]);
+        assert.deepEqual(claims(report, 'fail'), []);
+        assert.ok(
+          report.notices.some(({ text }) => says.test(text)),
+          JSON.stringify(report.notices),
+        );
+        const passed = claims(report, 'pass');
+        if (run === 'aborted') assert.deepEqual(passed, ['identity.holds']);
+        assert.ok(!passed.includes('delete.deregisters') && !passed.includes('retention.holds'));
       });
   });
 });

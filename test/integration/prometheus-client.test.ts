@@ -48,12 +48,20 @@ test('credentials are sent, and shown nowhere', async () => {
   );
 });
 
+const resultOf = (...result: readonly unknown[]): string =>
+  JSON.stringify({ status: 'success', data: { resultType: 'vector', result } });
+
 const REFUSED: readonly (readonly [string, number, string, RegExp])[] = [
   ['asks for credentials', 401, 'no', /asks for credentials \(HTTP 401\): give them by --header/],
   ['is not Prometheus', 200, '<html>', /does not answer as Prometheus does/],
   ['is another JSON', 200, '{}', /does not answer as Prometheus does/],
   ['is elsewhere', 404, 'not found', /answers HTTP 404: give the address/],
   ['redirects', 302, '', /answers HTTP 302/],
+  ['is not well', 502, '', /answers HTTP 502: is Prometheus well/],
+  ['has a result without labels', 200, resultOf({ value: [1, '1'] }), /does not answer as Prometheus does/],
+  ['has a label of a number', 200, resultOf({ metric: { a: 1 }, value: [1, '1'] }), /does not answer as/],
+  ['has a scalar', 200, resultOf(1, '1'), /does not answer as Prometheus does/],
+  ['has samples that are none', 200, resultOf({ metric: {}, values: [[1]] }), /does not answer as/],
   [
     'refuses the query',
     422,
@@ -79,7 +87,7 @@ for (const [what, status, body, sentence] of REFUSED)
   });
 
 test('an address that is none, and one where nobody is', async () => {
-  for (const url of ['prometheus:9090', 'ftp://x', 'http://x/?a=b', ''])
+  for (const url of ['prometheus:9090', 'ftp://x', 'http://x/?a=b', 'http://u:%zz@x', ''])
     assert.throws(() => clientOf(url), UsageError, url);
   await inFolder(async (folder) => {
     const { code, stderr } = await cli(
@@ -89,6 +97,56 @@ test('an address that is none, and one where nobody is', async () => {
     assert.equal(code, 3);
     assert.match(stderr, /Prometheus at http:\/\/127\.0\.0\.1:1 cannot be read: ECONNREFUSED/);
     assert.doesNotMatch(stderr, /hunter2/);
+  });
+});
+
+test('one that never answers is waited for until the deadline, or the interrupt', async () => {
+  const seen: unknown[] = [];
+  await answering(
+    (request) => void seen.push(request),
+    async (port) => {
+      const url = `http://127.0.0.1:${port}`;
+      const [signal, interrupt] = [new AbortController().signal, new AbortController()];
+      const hasty = new PrometheusClient({ url, headers: {}, signal, deadlineMs: 200 });
+      await assert.rejects(hasty.raw('up', 1, 1), {
+        name: 'PrometheusError',
+        message: `Prometheus at ${url} cannot be read: no answer within 0.2 s.`,
+      });
+      const patient = new PrometheusClient({ url, headers: {}, signal: interrupt.signal });
+      const asked = patient.raw('up', 1, 1);
+      interrupt.abort();
+      await assert.rejects(asked, /interrupted while Prometheus was being read/);
+      await assert.rejects(patient.raw('up', 1, 1), /interrupted/);
+    },
+  );
+});
+
+test('a range is covered whole, to its very end', async () => {
+  const asked: URLSearchParams[] = [];
+  const spans = [
+    [0, 1_800_000_000],
+    [1_800_000_000 - 86_400, 1_800_000_000],
+    [100, 100.5],
+  ] as const;
+  await answering(
+    (request, response) => {
+      asked.push(new URL(request.url ?? '', 'http://x').searchParams);
+      response.end(JSON.stringify(EMPTY));
+    },
+    async (port) => {
+      for (const [from, to] of spans)
+        await clientOf(`http://127.0.0.1:${port}`).range((step) => `up[${step}]`, from, to);
+    },
+  );
+  spans.forEach(([from, to], i) => {
+    const [start = 0, end, step = 0] = ['start', 'end', 'step'].map((name) =>
+      parseFloat(asked[i]?.get(name) ?? ''),
+    );
+    assert.equal(end, to);
+    const points = (to - start) / step;
+    assert.ok(Math.abs(points - Math.round(points)) < 1e-6 && points < 11_000, String(points));
+    // The first one looks back for a step.
+    assert.ok(start - step <= from);
   });
 });
 
