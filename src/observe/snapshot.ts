@@ -7,8 +7,12 @@
  * It listens on a Unix socket `<probe-dir>/<pid>.sock`, one per worker process, where <probe-dir> is the
  * environment variable MCP_RETENTION_PROBE_DIR, a directory with mode 0700. Where
  * MCP_RETENTION_PROBE_LISTEN is `host:port` on loopback, it listens there instead (port 0 picks one) and
- * writes `<probe-dir>/<pid>.addr` with the address in one line, if a probe directory is set as well.
+ * writes the address in one line to a regular file `<probe-dir>/<pid>.addr`, if a probe directory is set as well.
  * MCP_RETENTION_PROBE=off switches it off.
+ *
+ * A snapshot says each thing once: no two managers have one id, no two idle ages of a manager are the same, and its
+ * buckets ascend and are cumulative. JSON Schema cannot say that, but what breaks it is no snapshot all the same: a
+ * reader refuses it whole, because it could only add up or overwrite what contradicts itself.
  */
 import { z } from 'zod';
 
@@ -37,6 +41,51 @@ export const TELLABLE = [
 
 const count = z.number().int().nonnegative();
 
+/** The index of the first entry whose key an earlier one has; -1: there is none. */
+function repetition<T>(entries: readonly T[], keyOf: (entry: T) => unknown): number {
+  const seen = new Set<unknown>();
+  return entries.findIndex((entry) => {
+    const key = keyOf(entry);
+    const known = seen.has(key);
+    seen.add(key);
+    return known;
+  });
+}
+
+const idleCounts = z
+  .array(z.object({ seconds: z.number(), sessions: count }))
+  .superRefine((ages, context) => {
+    const index = repetition(ages, ({ seconds }) => seconds);
+    if (index >= 0)
+      context.addIssue({
+        code: 'custom',
+        path: [index, 'seconds'],
+        message: 'an age that stands here twice',
+      });
+  })
+  .meta({ description: 'No two entries have the same seconds.' });
+
+/** Lifetimes of ended sessions in seconds: cumulative buckets as Prometheus has them, without +Inf. */
+const durations = z
+  .object({
+    buckets: z.array(z.object({ le: z.number(), count: count })),
+    sum: z.number().nonnegative(),
+    count: count,
+  })
+  .superRefine(({ buckets, count }, context) => {
+    const wrong = (index: number, field: 'le' | 'count', message: string): void =>
+      context.addIssue({ code: 'custom', path: ['buckets', index, field], message });
+    buckets.forEach((bucket, index) => {
+      const before = buckets[index - 1];
+      if (before !== undefined && bucket.le <= before.le)
+        wrong(index, 'le', 'not above the bucket before it');
+      if (before !== undefined && bucket.count < before.count)
+        wrong(index, 'count', 'less than in the bucket before it, although buckets are cumulative');
+      if (bucket.count > count) wrong(index, 'count', 'more than the count of all');
+    });
+  })
+  .meta({ description: 'le ascends from bucket to bucket; counts never fall, nor exceed the count of all.' });
+
 /** Counts of one session manager. Counters start at 0 with the process; `registered` is the registry's own size. */
 export const managerSnapshot = z.object({
   /** Stable within the process: `0`, `1`, … in the order in which managers were made. */
@@ -59,19 +108,14 @@ export const managerSnapshot = z.object({
   /** Age of the registered session that has been idle longest; null when none is idle. */
   oldestIdleSeconds: z.number().nonnegative().nullable(),
   /** Registered idle sessions older than each of IDLE_AGES; ages may be quantised to a second. */
-  idleOlderThan: z.array(z.object({ seconds: z.number(), sessions: count })),
+  idleOlderThan: idleCounts,
   /** null: no timeout, or the build has no such setting (see unsupportedSettings). */
   idleTimeoutSeconds: z.number().positive().nullable(),
   /** null: no cap, or the build has no such setting (see unsupportedSettings). */
   sessionLimit: z.number().int().positive().nullable(),
   unsupportedSettings: z.array(z.enum(['idleTimeout', 'maxSessions'])),
   requestsCompleted: count,
-  /** Lifetimes of ended sessions in seconds: cumulative buckets as Prometheus has them, without +Inf. */
-  endedSessionDurations: z.object({
-    buckets: z.array(z.object({ le: z.number(), count: count })),
-    sum: z.number().nonnegative(),
-    count: count,
-  }),
+  endedSessionDurations: durations,
   /** What this probe cannot tell: it says 0, null or [] there, which means nothing. Absent: it tells all. */
   unknown: z.array(z.enum(TELLABLE)).optional(),
 });
@@ -88,7 +132,18 @@ export const snapshotSchema = z.object({
   processStartTime: z.number(),
   /** Unix time in seconds at which these counts were read, all at once. */
   takenAt: z.number(),
-  managers: z.array(managerSnapshot),
+  managers: z
+    .array(managerSnapshot)
+    .superRefine((managers, context) => {
+      const index = repetition(managers, ({ manager }) => manager);
+      if (index >= 0)
+        context.addIssue({
+          code: 'custom',
+          path: [index, 'manager'],
+          message: 'an id that another manager has',
+        });
+    })
+    .meta({ description: 'No two entries have the same manager.' }),
 });
 
 /** The kernel's own text, passed on unread: for observers that cannot see this process's /proc. */
@@ -96,7 +151,7 @@ export const processMessageSchema = z.object({
   schema: z.literal(PROCESS_SCHEMA),
   pid: z.number().int().positive(),
   takenAt: z.number(),
-  /** Path → content, or null where it cannot be read: /proc/self/{stat,statm,status,cgroup}, the cgroup's memory.max and memory.current. */
+  /** Path → content, or null where it cannot be read: /proc/self/{stat,statm,status,cgroup}, the cgroup's memory.max (version 1: memory.limit_in_bytes) and memory.current. */
   files: z.record(z.string(), z.string().nullable()),
   /** Path → number of entries, or null: /proc/self/fd. */
   entries: z.record(z.string(), count.nullable()),

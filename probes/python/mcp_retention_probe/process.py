@@ -20,6 +20,8 @@ def take():
     group = _memory_group(files["/proc/self/cgroup"])
     for name in ("memory.max", "memory.current"):
         files[f"{group}/{name}"] = _read(f"{group}/{name}")
+    for path in _limit_files_of_version_1(files["/proc/self/cgroup"]):
+        files[path] = _read(path)
     return {
         "schema": SCHEMA,
         "pid": os.getpid(),
@@ -64,6 +66,21 @@ def _memory_group(cgroup):
             if directory.startswith(_CGROUPS) and os.path.exists(f"{directory}/memory.current"):
                 return directory
     return _CGROUPS
+
+
+def _limit_files_of_version_1(cgroup):
+    """Those of this process's memory group and of the groups above it that are there.
+
+    A container sees its own group as the root, whatever path it is told.
+    """
+    for line in (cgroup or "").splitlines():
+        _, controllers, path = (line.split(":", 2) + ["", ""])[:3]
+        if "memory" in controllers.split(","):
+            parts = [part for part in path.split("/") if part not in ("", "..")]
+            groups = ["/".join(["", *parts[:count]]) for count in range(len(parts), -1, -1)]
+            paths = [f"{_CGROUPS}/memory{group}/memory.limit_in_bytes" for group in groups]
+            return [path for path in paths if os.path.exists(path)]
+    return []
 
 
 def _read(path, limit=_LIMIT):

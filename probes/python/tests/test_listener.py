@@ -1,6 +1,7 @@
 """The sockets: private, one per process, and never the host's trouble."""
 
 import contextlib
+import os
 import socket
 import stat
 import sys
@@ -58,8 +59,14 @@ class ListenerTest(support.HostTest):
             status, message = support.fetch(self.directory / f"{pid}.sock", "/v1/process")
             self.assertEqual((status, message["pid"]), (200, pid))
             names = {path.rsplit("/", 1)[1] for path in message["files"]}
-            self.assertEqual(names, {"stat", "statm", "status", "cgroup", "memory.max", "memory.current"})
-            self.assertEqual(len(message["files"]), 6)
+            named = {"stat", "statm", "status", "cgroup", "memory.max", "memory.current"}
+            self.assertEqual(names - {"memory.limit_in_bytes"}, named)
+            # Of control groups of version 1, where there are any.
+            limits = [path for path in message["files"] if path.endswith("/memory.limit_in_bytes")]
+            mounted = os.path.exists("/sys/fs/cgroup/memory/memory.limit_in_bytes")
+            self.assertEqual(mounted, "/sys/fs/cgroup/memory/memory.limit_in_bytes" in limits)
+            for path in limits:
+                self.assertGreater(int(message["files"][path]), 0)
             if sys.platform == "linux":
                 self.assertTrue(message["files"]["/proc/self/stat"].startswith(f"{pid} ("))
                 self.assertGreater(message["entries"]["/proc/self/fd"], 3)
