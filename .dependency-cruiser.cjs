@@ -36,7 +36,7 @@ const boundaries = Object.entries(ALLOWED).map(([folder, others]) => ({
   from: { path: `^src/${folder}/` },
   to: {
     path: '^src/',
-    pathNot: `^src/(${[folder, ...others].join('|')})/|^src/(version|log|root|cleanup|errno)\\.ts$`,
+    pathNot: `^src/(${[folder, ...others].join('|')})/|^src/(version|log|root|cleanup|errno|input)\\.ts$`,
   },
 }));
 
@@ -48,7 +48,7 @@ const beside = Object.entries(BESIDE).flatMap(([folder, others]) => [
     from: { path: `^${folder}/` },
     to: {
       path: '^(src|exporters|dashboards)/',
-      pathNot: `^${folder}/|^src/(${others.join('|')})/|^src/(version|log|root|cleanup|errno)\\.ts$`,
+      pathNot: `^${folder}/|^src/(${others.join('|')})/|^src/(version|log|root|cleanup|errno|input)\\.ts$`,
     },
   },
   {

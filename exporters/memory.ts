@@ -7,7 +7,7 @@ import { ownerOf, readProcessAlone, type ProcessReading } from '../src/observe/p
 import { parseLimit, parseResidentBytes, parseStat } from '../src/observe/procfs.ts';
 import type { Outcome, ProbeReader } from '../src/observe/sessions.ts';
 import type { ProcessMessage } from '../src/observe/snapshot.ts';
-import type { Collected, Failure } from './collected.ts';
+import type { Failure, Read } from './collected.ts';
 import type { WorkerLabels } from './sessions.ts';
 import type { Sheet } from './sheet.ts';
 import { mayHaveMade, type Worker } from './workers.ts';
@@ -19,8 +19,6 @@ export interface MemoryReading {
   readonly process: ProcessReading;
 }
 
-type Read = MemoryReading | Failure | null;
-
 /**
  * Which of our processes are the workers. A number alone does not tell: a server in another container has numbers of
  * its own. Start times compared once do.
@@ -29,33 +27,18 @@ export class MemoryCollector {
   /** By the probe's path: the start of our process with its number, and whether that is the worker. */
   readonly #identities = new Map<string, { startTicks: number; isWorker: boolean }>();
 
-  async read(
-    workers: readonly Worker[],
-    reader: ProbeReader,
-    timeoutMs: number,
-  ): Promise<Collected<MemoryReading>> {
-    const readings: MemoryReading[] = [];
-    const failures: Failure[] = [];
-    for (const read of await Promise.all(workers.map((worker) => this.#read(worker, reader, timeoutMs)))) {
-      if (read === null) continue;
-      if ('reason' in read) failures.push(read);
-      else readings.push(read);
-    }
-    return { readings, failures };
-  }
-
   /** Forgets workers that are gone. */
   keepOnly(paths: ReadonlySet<string>): void {
     for (const path of this.#identities.keys()) if (!paths.has(path)) this.#identities.delete(path);
   }
 
-  async #read(worker: Worker, reader: ProbeReader, timeoutMs: number): Promise<Read> {
+  async read(worker: Worker, reader: ProbeReader, timeoutMs: number): Promise<Read<MemoryReading>> {
     const { probe, pid } = worker;
     const here = pid === null ? null : readProcessAlone(pid);
     let isWorker = here === null ? false : this.#known(probe.path, here);
     if (here !== null && pid !== null && isWorker === true && here.fds !== null)
       return { worker, pid, process: here };
-    const outcome = await reader.processMessageOf(probe, { timeoutMs: Math.round(timeoutMs) });
+    const outcome = await reader.processMessageOf(probe, { timeoutMs });
     const told = outcome !== null && 'value' in outcome ? fromMessage(outcome.value) : null;
     if (here !== null && isWorker === null) isWorker = this.#learn(worker, here, told);
     if (here !== null && pid !== null && isWorker === true)

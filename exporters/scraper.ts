@@ -86,9 +86,10 @@ export class Scraper {
   async #read(target: ExporterTarget, readers: Readers, deadlineMs: number): Promise<TargetReading> {
     const found = this.#finder.find(target);
     let workers: readonly Worker[] = [];
+    found.then((all) => (workers = all)).catch(() => undefined); // The collectors say why.
     const [sessions, memory] = await Promise.all([
-      timed(deadlineMs, async (ms) => readSessions((workers = await found), readers.sessions, ms)),
-      timed(deadlineMs, async (ms) => this.#memory.read(await found, readers.memory, ms)),
+      timed(deadlineMs, found, (worker, leftMs) => readSessions(worker, readers.sessions, leftMs)),
+      timed(deadlineMs, found, (worker, leftMs) => this.#memory.read(worker, readers.memory, leftMs)),
     ]);
     this.#failures.note(target.name, 'sessions', sessions);
     this.#failures.note(target.name, 'memory', memory);

@@ -122,7 +122,14 @@ async function answer(
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<void> {
-  if (authenticate !== null && !(await authenticate(req.headers.authorization))) {
+  const { authorization } = req.headers;
+  const found =
+    authenticate === null ? 'right' : await authenticate(authorization, () => !req.socket.writable);
+  if (found === 'busy') {
+    send(req, res, 503, { contentType: PLAIN, body: 'Too many ask who they are at once\n' });
+    return;
+  }
+  if (found === 'wrong') {
     res.setHeader('www-authenticate', 'Basic realm="metrics", charset="UTF-8"');
     send(req, res, 401, { contentType: PLAIN, body: 'Unauthorized\n' });
     return;

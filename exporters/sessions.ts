@@ -3,7 +3,7 @@ import * as metrics from '../src/metrics/catalogue.ts';
 import type { Metric } from '../src/metrics/metric.ts';
 import type { ProbeReader } from '../src/observe/sessions.ts';
 import type { ManagerSnapshot, Snapshot } from '../src/observe/snapshot.ts';
-import type { Collected, Failure } from './collected.ts';
+import type { Read } from './collected.ts';
 import type { Sheet } from './sheet.ts';
 import type { Worker } from './workers.ts';
 
@@ -13,24 +13,15 @@ export interface SessionsReading {
 }
 
 export async function readSessions(
-  workers: readonly Worker[],
+  worker: Worker,
   reader: ProbeReader,
   timeoutMs: number,
-): Promise<Collected<SessionsReading>> {
-  const readings: SessionsReading[] = [];
-  const failures: Failure[] = [];
-  const outcomes = await Promise.all(
-    workers.map(async (worker) => ({
-      worker,
-      outcome: await reader.snapshotOf(worker.probe, { timeoutMs: Math.round(timeoutMs) }),
-    })),
-  );
-  for (const { worker, outcome } of outcomes) {
-    if (outcome === null) continue;
-    if ('value' in outcome) readings.push({ worker, snapshot: outcome.value });
-    else failures.push({ worker: worker.probe.worker, reason: outcome.reason });
-  }
-  return { readings, failures };
+): Promise<Read<SessionsReading>> {
+  const outcome = await reader.snapshotOf(worker.probe, { timeoutMs });
+  if (outcome === null) return null;
+  return 'value' in outcome
+    ? { worker, snapshot: outcome.value }
+    : { worker: worker.probe.worker, reason: outcome.reason };
 }
 
 type ManagerLabel = (typeof metrics.sessionsRegistered.labels)[number];

@@ -1,6 +1,6 @@
 /** The servers whose metrics are served. */
-import { basename, resolve } from 'node:path';
-import type { ExporterConfig } from '../src/config/exporter.ts';
+import { resolve } from 'node:path';
+import { nameOfDirectory, type ExporterConfig } from '../src/config/exporter.ts';
 import { ConfigError } from '../src/config/load.ts';
 
 export interface ExporterTarget {
@@ -23,7 +23,7 @@ export function exporterTargets(directories: readonly string[], config: Exporter
   const targets = new Map<string, ExporterTarget>();
   for (const directory of directories) {
     const path = resolve(directory);
-    const name = basename(path) || path;
+    const name = nameOfDirectory(path);
     if (targets.has(name))
       throw new ConfigError(
         `two probe directories are called ${name}: name them under exporter.targets in mcp-retention.yaml.`,

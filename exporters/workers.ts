@@ -2,8 +2,9 @@
 import { stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import pLimit from 'p-limit';
+import { isAbsent, isExhausted, NO_DESCRIPTORS, ProbeError } from '../src/observe/probe-client.ts';
+import { probeFiles, type FixedProbe, type ProbeFile } from '../src/observe/probe-files.ts';
 import { startedAt } from '../src/observe/process.ts';
-import { probeFiles, type FixedProbe, type ProbeFile } from '../src/observe/sessions.ts';
 import type { ExporterTarget } from './targets.ts';
 
 /** A worker's probe, and what is known of the worker before it is asked. */
@@ -52,7 +53,8 @@ export class WorkerFinder {
     if (probe.kind === 'address') return worker;
     const identity = `${file.dev}:${file.ino}:${file.ctimeMs}`;
     if (this.#stale.get(probe.path) === identity) return null;
-    if (mayHaveMade(pid, file.mtimeMs) || (await this.#answers(probe.path, identity))) return worker;
+    if (mayHaveMade(pid, file.mtimeMs) || (file.isSocket() && (await this.#answers(probe.path, identity))))
+      return worker;
     if (Date.now() - file.mtimeMs > YOUNG_MS) this.#stale.set(probe.path, identity);
     return null;
   }
@@ -80,16 +82,17 @@ export function mayHaveMade(pid: number, madeAtMs: number): boolean {
   return started !== null && started <= madeAtMs + CLOCK_SLACK_MS;
 }
 
-/** Nobody listens there. A socket that is refused once will be refused for ever: listening anew makes a new file. */
+/** Nobody listens there. @throws ProbeError where nothing can be found out */
 function refuses(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const socket = connect(path);
     socket.once('connect', () => {
       socket.destroy();
       resolve(false);
     });
-    socket.once('error', (error: NodeJS.ErrnoException) =>
-      resolve(['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'].includes(error.code ?? '')),
-    );
+    socket.once('error', (error) => {
+      if (isExhausted(error)) reject(new ProbeError(NO_DESCRIPTORS));
+      else resolve(isAbsent(error));
+    });
   });
 }

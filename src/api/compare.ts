@@ -48,7 +48,9 @@ async function sideFrom(
     kind: 'build',
     build: buildOf(one, options, probeDir),
   });
-  return typeof target === 'string' ? sideOf(target, [], (text) => resolve(text).build) : resolve(target);
+  return typeof target === 'string'
+    ? sideOf(target, [], (text) => resolve(text).build, options.signal)
+    : resolve(target);
 }
 
 /** What only a measurement has a use for: between two recordings it would be left out without a word. */

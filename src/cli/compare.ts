@@ -84,7 +84,7 @@ async function compare(
   signal: AbortSignal,
 ): Promise<ExitCode> {
   const performance = performanceOptions(options);
-  const config = loadConfig(options.config);
+  const config = await loadConfig(options.config, signal);
   const names = Object.keys(config.targets);
   const updated = options.baseline === 'update' ? checkBaseline(baseline, names) : null;
   checkRead([baseline, candidate], names, options);
@@ -98,8 +98,8 @@ async function compare(
     measured.length > 1 && isPackage(text, config) ? {} : options;
   const resolve = (text: string): Build => resolver(config, options, given(text))(text);
   const sides = {
-    baseline: await sideOf(baseline, names, resolve),
-    candidate: await sideOf(candidate, names, resolve),
+    baseline: await sideOf(baseline, names, resolve, signal),
+    candidate: await sideOf(candidate, names, resolve, signal),
   };
   refuseShared(sides, options);
   const { case: cases, seed } = options;

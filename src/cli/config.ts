@@ -1,6 +1,6 @@
 /** config init and config check. */
 import { writeFileSync } from 'node:fs';
-import { ConfigError, DEFAULT_CONFIG_FILE, loadConfig } from '../config/load.ts';
+import { ConfigError, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { reasonOf } from '../errno.ts';
 import { resolveTarget } from '../targets/resolve.ts';
@@ -82,14 +82,19 @@ export function configInit(file: string): string {
   return `wrote ${file}`;
 }
 
-/** @throws ConfigError where a target could not be measured whatever runs. */
-export function configCheck(file: string = DEFAULT_CONFIG_FILE): string {
-  const config = loadConfig(file);
+/** @throws ConfigError where a target could not be measured whatever runs; the signal's reason */
+export async function configCheck(file: string, signal: AbortSignal): Promise<string> {
+  const config = await loadConfig(file, signal);
   const names = Object.keys(config.targets);
+  const exported = Object.keys(config.exporter.targets);
   for (const name of names) checkTarget(name, config, file);
   checkAllowances(config, file);
-  return `${file} is valid: ${names.length} target${names.length === 1 ? '' : 's'}${names.length > 0 ? ` (${names.join(', ')})` : ''}`;
+  const targets = counted(names);
+  return `${file} is valid: ${exported.length === 0 ? targets : `${targets}, ${counted(exported)} of the exporter`}`;
 }
+
+const counted = (names: readonly string[]): string =>
+  `${names.length} target${names.length === 1 ? '' : 's'}${names.length > 0 ? ` (${names.join(', ')})` : ''}`;
 
 function checkTarget(name: string, config: Config, file: string): void {
   try {

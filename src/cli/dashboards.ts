@@ -1,5 +1,5 @@
 /** dashboards: Grafana dashboards and Prometheus rules for one's own labels and thresholds. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { DashboardFile } from '../../dashboards/index.ts';
@@ -7,6 +7,7 @@ import type { RulesOptions } from '../../dashboards/rules/options.ts';
 import { ConfigError } from '../config/load.ts';
 import { duration } from '../config/schema.ts';
 import { UsageError } from '../targets/target.ts';
+import { folder } from './options.ts';
 import { parseSelector } from './selector.ts';
 
 interface Options {
@@ -24,7 +25,7 @@ export function dashboardsCommand(root: Command, done: (code: 0) => void): void 
   root
     .command('dashboards')
     .description('Grafana dashboards and Prometheus rules to import')
-    .requiredOption('--out <dir>', 'where to; made if it is not there')
+    .requiredOption('--out <dir>', 'where to; made if it is not there', folder)
     .option('--selector <matchers>', 'which of the exporter’s series, as in job="mcp"', '')
     .option('--load-selector <matchers>', 'which of the load side’s series', '')
     .option(
@@ -106,7 +107,8 @@ function refuseToOverwrite(out: string, files: readonly DashboardFile[]): void {
 
 function contentOf(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8');
+    // A pipe would be waited for, and is not what we wrote.
+    return statSync(path).isFile() ? readFileSync(path, 'utf8') : null;
   } catch {
     return null;
   }

@@ -17,8 +17,10 @@ export function listCases(): string {
   }).join('\n\n');
 }
 
-export function listTargets(configFile: string | undefined): string {
-  const named = Object.entries(loadConfig(configFile).targets).map(
+/** @throws ConfigError; the signal's reason */
+export async function listTargets(configFile: string | undefined, signal: AbortSignal): Promise<string> {
+  const config = await loadConfig(configFile, signal);
+  const named = Object.entries(config.targets).map(
     ([name, target]) => `  ${name}  ${plain(describe(target))}`,
   );
   return [

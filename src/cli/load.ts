@@ -3,6 +3,8 @@ import Table from 'cli-table3';
 import type { Command } from 'commander';
 import { renderRegistry } from '../../exporters/exposition.ts';
 import { serveMetrics } from '../../exporters/server.ts';
+import { KINDS } from '../cases/mixed.ts';
+import { exportedName } from '../config/exporter.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { runLoad } from '../load/load.ts';
@@ -32,7 +34,7 @@ async function load(
   options: LoadCommandOptions,
   signal: AbortSignal,
 ): Promise<ExitCode> {
-  const config = loadConfig(options.config);
+  const config = await loadConfig(options.config, signal);
   const targets = targetsOf(names, options, config);
   const log = createLogger(options.logLevel);
   const metrics = new LoadMetrics(options.run ?? timestamp());
@@ -53,10 +55,11 @@ async function load(
       log,
     });
     process.stdout.write(`${table(summary)}\n`);
-    const faults = summary.targets.flatMap(sentences);
+    const opens = KINDS.some((kind) => kind !== 'reject' && options.mix[kind] !== undefined);
+    const faults = summary.targets.flatMap((one) => sentences(one, opens));
     for (const sentence of [...faults, ...summary.targets.flatMap(remarks)])
       process.stderr.write(`${sentence}\n`);
-    return isUndecided(summary) ? UNDECIDED : 0;
+    return isUndecided(summary, opens) ? UNDECIDED : 0;
   } finally {
     await server.close();
   }
@@ -80,17 +83,21 @@ async function serve(listen: string, metrics: LoadMetrics, log: Logger) {
 
 function targetsOf(names: readonly string[], options: LoadCommandOptions, config: Config): LoadTarget[] {
   const dirs = probeDirs(names, options.probeDir ?? []);
+  const { targets: exported } = config.exporter;
   return names.map((name) => {
-    // Named for the exporter too: then both have the same labels and read the same probe.
-    const exported = Object.hasOwn(config.exporter.targets, name) ? config.exporter.targets[name] : undefined;
-    const probeDir = dirs.get(name) ?? exported?.probeDir;
+    const given = dirs.get(name);
+    // Under the exporter's label, so that what is expected stands beside what is registered.
+    const label =
+      Object.hasOwn(exported, name) || given === undefined ? null : exportedName(given, config.exporter);
+    const known = Object.hasOwn(exported, label ?? name) ? exported[label ?? name] : undefined;
+    const probeDir = given ?? known?.probeDir;
     const build = resolveTarget(name, {
       config,
       allowHosts: options.allowHost ?? [],
       headers: options.header ?? {},
       ...(probeDir !== undefined && { probeDir }),
     });
-    return { build, probeDir: probeDir ?? null, label: exported?.build ?? null };
+    return { build, name: label, probeDir: probeDir ?? null, label: known?.build ?? null };
   });
 }
 
@@ -105,8 +112,10 @@ function probeDirs(names: readonly string[], given: readonly string[]): Readonly
       throw new UsageError(
         `--probe-dir ${text} does not say which target it is for: write --probe-dir TARGET=DIR, with one of ${names.join(', ')}.`,
       );
+    const dir = named === undefined ? text : text.slice(name.length + 1);
+    if (dir === '') throw new UsageError(`--probe-dir ${text} names no folder: write it after the =.`);
     if (dirs.has(name)) throw new UsageError(`--probe-dir is given twice for ${name}: give it once.`);
-    dirs.set(name, named === undefined ? text : text.slice(name.length + 1));
+    dirs.set(name, dir);
   }
   return dirs;
 }
@@ -136,15 +145,29 @@ function table({ targets }: LoadSummary): string {
 
 const wasLate = ({ late, arrivals }: TargetSummary): boolean => late > MOST_LATE * arrivals;
 
-/** Undecided: a target was never there, none is there any more, or one did not get the load that was asked for. */
-function isUndecided({ targets }: LoadSummary): boolean {
-  return targets.some((one) => !one.started || wasLate(one)) || targets.every((one) => one.failure !== null);
+const openedNone = ({ started, failure, counts }: TargetSummary): boolean =>
+  started && failure === null && counts.opened === 0;
+
+/**
+ * Undecided: a target was never there, none is there any more, or one did not get the load that was asked for.
+ * @param opens whether the mix has kinds that open sessions
+ */
+function isUndecided({ targets }: LoadSummary, opens: boolean): boolean {
+  return (
+    targets.some((one) => !one.started || wasLate(one) || (opens && openedNone(one))) ||
+    targets.every((one) => one.failure !== null)
+  );
 }
 
-function sentences(one: TargetSummary): string[] {
+function sentences(one: TargetSummary, opens: boolean): string[] {
   const { target, late, arrivals, failure } = one;
+  const none =
+    arrivals === 0
+      ? 'nothing arrived before the end: give it more time, or raise --rate'
+      : `none of ${arrivals} arrivals opened a session, so nothing was measured: see what the server answers`;
   return [
     ...(failure === null ? [] : [`${target}: ${failure}`]),
+    ...(opens && openedNone(one) ? [`${target}: ${none}.`] : []),
     ...(wasLate(one)
       ? [
           `${target}: ${late} of ${arrivals} arrivals were left out, so it did not get the load that was asked for: lower --rate, or raise --max-in-flight.`,
@@ -154,4 +177,4 @@ function sentences(one: TargetSummary): string[] {
 }
 
 const remarks = ({ target, leftBehind }: TargetSummary): string[] =>
-  leftBehind === 0 ? [] : [`${target}: ${leftBehind} abandoned sessions could not be deleted at the end.`];
+  leftBehind === 0 ? [] : [`${target}: ${leftBehind} sessions could not be deleted and may still be there.`];

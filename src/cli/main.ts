@@ -1,13 +1,15 @@
 #!/usr/bin/env node
-/** The command line's entry, and the only place that exits. */
+/**
+ * The command line's entry, and the only place that exits. It loads the rest itself: where that fails, Node.js would
+ * exit with 1, which says that a claim failed.
+ */
 import { writeSync } from 'node:fs';
-import { CommanderError } from 'commander';
 import { codeOf, isSystemError, reasonOf } from '../errno.ts';
 import { plain } from '../report/plain.ts';
-import { exitCodeOfError, UNDECIDED, type ExitCode } from './exit.ts';
-import { program } from './program.ts';
+import type { ExitCode } from './exit.ts';
 
 const STDERR = 2;
+const UNDECIDED: ExitCode = 3;
 /** Nobody reads the stream any more: `| head`, a terminal that was closed. */
 const READER_GONE = new Set(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']);
 
@@ -35,28 +37,38 @@ process.on('uncaughtException', onDefect);
 
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // The work goes on, and its exit code counts.
-    if (READER_GONE.has(codeOf(error))) return;
+    // The work goes on, and its exit code counts. What goes to stderr is never the work, whatever becomes of it.
+    if (stream === process.stderr || READER_GONE.has(codeOf(error))) return;
     onDefect(isSystemError(error) ? new Error(`cannot write the output: ${reasonOf(error)}`) : error);
   });
 
-const isForPeople = (error: unknown): error is Error => exitCodeOfError(error) !== null;
+/** What knows which errors are for people; nothing is, until it is loaded. */
+let codeOfError: (error: unknown) => ExitCode | null = () => null;
+
+const isForPeople = (error: unknown): error is Error => codeOfError(error) !== null;
 
 /** One sentence where it is for people; a defect of ours with its stack. */
 function textOf(error: unknown): string {
   if (isForPeople(error)) return `error: ${plain(error.message)}`;
+  if (['EMFILE', 'ENFILE'].includes(codeOf(error)))
+    return `error: ${reasonOf(error)}: raise the limit (ulimit -n).`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 async function main(): Promise<ExitCode> {
   let code: ExitCode = 0;
   try {
+    codeOfError = (await import('./exit.ts')).exitCodeOfError;
+    const { program } = await import('./program.ts');
     await program(interrupt.signal, (result) => (code = result)).parseAsync();
     return code;
   } catch (error) {
+    // The signal was answered already.
+    if (interrupt.signal.aborted && error === interrupt.signal.reason) return UNDECIDED;
     // Commander has said its own sentence already.
-    if (!(error instanceof CommanderError)) process.stderr.write(textOf(error) + '\n');
-    return exitCodeOfError(error) ?? UNDECIDED;
+    if (!(error instanceof Error && error.name === 'CommanderError'))
+      process.stderr.write(textOf(error) + '\n');
+    return codeOfError(error) ?? UNDECIDED;
   }
 }
 

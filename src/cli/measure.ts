@@ -42,7 +42,7 @@ async function measure(
   signal: AbortSignal,
   onRecording?: (path: string) => void,
 ): Promise<Report> {
-  const config = loadConfig(options.config);
+  const config = await loadConfig(options.config, signal);
   refuseUnused(targets, config, target);
   const builds = targets.map(resolver(config, options, target));
   const cases = options.case ?? CASES;

@@ -35,6 +35,15 @@ export const repeated = (text: string, before: readonly string[] | undefined): r
   text,
 ];
 
+/** A variable that is not set makes an empty argument of it, which would be the working directory. */
+export function folder(text: string): string {
+  if (text === '') throw new InvalidArgumentError('it is empty: name a folder.');
+  return text;
+}
+
+export const folders = (text: string, before: readonly string[] | undefined): readonly string[] =>
+  repeated(folder(text), before);
+
 /** What `check` and `demo` take. */
 export interface MeasureOptions extends ReportPaths {
   readonly case?: readonly Case[];
@@ -74,7 +83,11 @@ export function withMeasureOptions(command: Command): Command {
     .option('--concurrency <n>', 'sessions at a time', wholeNumber(1, 1000))
     .option('--seed <n>', `seed of the session plans (default: ${DEFAULT_SEED})`, wholeNumber(0, 2 ** 31 - 1))
     .option('--out <dir>', 'folder for the recording, the reports and the servers’ logs')
-    .option('--probe-dir <dir>', 'folder of the probes’ sockets (default: a private one for each arm)')
+    .option(
+      '--probe-dir <dir>',
+      'folder of the probes’ sockets (default: a private one for each arm)',
+      folder,
+    )
     .option('--require-probe', 'undecided (exit 3) where the registry cannot be counted')
     .option('--config <file>', 'configuration (default: mcp-retention.yaml, where it is there)')
     .option('--live [host:port]', 'serve the HTML report on loopback while the run goes on')

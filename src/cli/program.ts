@@ -40,7 +40,7 @@ export function program(signal: AbortSignal, done: (code: ExitCode) => void): Co
   exporterCommand(root, signal, done);
   loadCommand(root, signal, done);
   dashboardsCommand(root, done);
-  informing(root, done);
+  informing(root, signal, done);
   refuseUnknown(root);
   return root;
 }
@@ -82,11 +82,11 @@ function measuring(root: Command, signal: AbortSignal, done: (code: ExitCode) =>
   withReportOptions(root.command('report').description('the verdict again, from a recording'))
     .argument('<recording>', 'recording.ndjson of an earlier run')
     .action(async (recording: string, options: ReportPaths) =>
-      done(exitCodeOf(await printReport(recording, options))),
+      done(exitCodeOf(await printReport(recording, options, signal))),
     );
 }
 
-function informing(root: Command, done: (code: ExitCode) => void): void {
+function informing(root: Command, signal: AbortSignal, done: (code: ExitCode) => void): void {
   const say = (text: string): void => {
     process.stdout.write(text + '\n');
     done(0);
@@ -99,7 +99,7 @@ function informing(root: Command, done: (code: ExitCode) => void): void {
     .command('targets')
     .description('what can be measured')
     .option('--config <file>', 'configuration')
-    .action((options: { config?: string }) => say(listTargets(options.config)));
+    .action(async (options: { config?: string }) => say(await listTargets(options.config, signal)));
   const probe = root.command('probe').description('how to attach a probe to your own server');
   probe
     .command('python')
@@ -116,5 +116,5 @@ function informing(root: Command, done: (code: ExitCode) => void): void {
     .command('check')
     .description('validate the configuration')
     .argument('[file]', `default: ${DEFAULT_CONFIG_FILE}`)
-    .action((file: string | undefined) => say(configCheck(file ?? DEFAULT_CONFIG_FILE)));
+    .action(async (file: string | undefined) => say(await configCheck(file ?? DEFAULT_CONFIG_FILE, signal)));
 }

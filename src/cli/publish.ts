@@ -37,9 +37,13 @@ export async function publish(recording: string, options: ReportPaths): Promise<
 }
 
 /** Judges the recording, prints the report and writes it where it was asked for. */
-export async function printReport(recording: string, options: ReportPaths): Promise<Report> {
+export async function printReport(
+  recording: string,
+  options: ReportPaths,
+  signal: AbortSignal,
+): Promise<Report> {
   checkReports(options, recording);
-  const judged = await judge(recording);
+  const judged = await judge(recording, signal);
   present(judged, options);
   return judged.report;
 }
@@ -50,8 +54,8 @@ export function present(judged: Judged, paths: ReportPaths): void {
   writeFiles(renderer(judged), paths);
 }
 
-async function judge(path: string): Promise<Judged> {
-  const recording = await readRecording(path);
+async function judge(path: string, signal?: AbortSignal): Promise<Judged> {
+  const recording = await readRecording(path, signal);
   return { report: verdict(recording), series: seriesOnce(recording) };
 }
 

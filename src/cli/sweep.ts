@@ -58,7 +58,7 @@ A sweep shows and does not judge: a failed claim does not change the exit code.`
 async function sweep(what: string, options: SweepOptions, signal: AbortSignal): Promise<ExitCode> {
   if (what !== PACKAGE) throw new UsageError(`sweep knows no package ${what}: write ${PACKAGE}.`);
   const range = parseRange(options.versions);
-  const config = loadConfig(options.config);
+  const config = await loadConfig(options.config, signal);
   const buildOf = (version: string): Build => versionBuild(version, options);
   // A range that begins too early is refused before the index is asked.
   buildOf(range.from);

@@ -1,4 +1,5 @@
-/** Addresses to listen on, as `host:port`. */
+/** Addresses, as `host:port`. */
+import { isIPv4 } from 'node:net';
 
 export interface ListenAddress {
   /** A name or an address; IPv6 without brackets. */
@@ -17,6 +18,14 @@ export function parseAddress(text: string): ListenAddress | null {
   const host = six ?? name;
   const port = Number(digits);
   return host === undefined || port > MAX_PORT ? null : { host, port };
+}
+
+/** Whether somebody on this machine may be found there. Nothing is looked up. */
+export function isOnLoopback(text: string): boolean {
+  const address = parseAddress(text);
+  if (address === null || address.port === 0) return false;
+  const { host } = address;
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 export const showAddress = ({ host, port }: ListenAddress): string =>

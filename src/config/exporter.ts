@@ -1,7 +1,8 @@
 /** The section `exporter` of the configuration: where its metrics are served, and of which servers. */
+import { basename, resolve } from 'node:path';
 import { z } from 'zod';
 import { CATALOGUE } from '../metrics/catalogue.ts';
-import { ADDRESS_MEND, parseAddress } from './address.ts';
+import { ADDRESS_MEND, isOnLoopback, parseAddress } from './address.ts';
 
 /** Names that a label of the operator's may not have. */
 const TAKEN = new Map<string, string>([
@@ -9,7 +10,6 @@ const TAKEN = new Map<string, string>([
   ...CATALOGUE.flatMap(({ labels }) => labels.map((name) => [name, "one of the exporter's own"] as const)),
 ]);
 const LABEL_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const LOOPBACK_HOST = /^(127(\.\d{1,3}){3}|localhost|::1)$/;
 
 const address = z.string().refine((text) => parseAddress(text) !== null, { error: ADDRESS_MEND });
 
@@ -38,9 +38,7 @@ const exportedTarget = z
       .optional()
       .describe("Directory of the probes' sockets; workers come and go in it."),
     probe: address
-      .refine((text) => LOOPBACK_HOST.test(parseAddress(text)?.host ?? ''), {
-        error: 'a probe listens on loopback alone: write 127.0.0.1:PORT',
-      })
+      .refine(isOnLoopback, { error: 'a probe listens on loopback alone: write 127.0.0.1:PORT' })
       .optional()
       .describe('Address of one probe, host:port on loopback.'),
     pid: z
@@ -71,3 +69,18 @@ export const exporterConfig = z.strictObject({
 });
 
 export type ExporterConfig = z.infer<typeof exporterConfig>;
+
+/** The label `target` of a probe directory that the configuration does not name. */
+export function nameOfDirectory(directory: string): string {
+  const path = resolve(directory);
+  return basename(path) || path;
+}
+
+/** The label `target` under which the exporter has a probe directory: by the configuration, else by its own name. */
+export function exportedName(directory: string, { targets }: ExporterConfig): string {
+  const path = resolve(directory);
+  const named = Object.entries(targets).find(
+    ([, { probeDir }]) => probeDir !== undefined && resolve(probeDir) === path,
+  );
+  return named?.[0] ?? nameOfDirectory(path);
+}

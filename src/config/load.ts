@@ -1,7 +1,7 @@
 /**
  * Reads `mcp-retention.yaml`: a mistake is one sentence with the file's line, and nothing else happens.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import {
   isMap,
   isNode,
@@ -14,6 +14,7 @@ import {
 } from 'yaml';
 import type { z } from 'zod';
 import { codeOf, reasonOf } from '../errno.ts';
+import { bytesOf } from '../input.ts';
 import { plainWords, sentence, type Issue } from './issues.ts';
 import { commandTarget, configSchema, packageTarget, urlTarget, type Config } from './schema.ts';
 
@@ -26,20 +27,22 @@ export class ConfigError extends Error {
 
 /**
  * @param file a path, or undefined for mcp-retention.yaml in the working directory, which may be absent
- * @throws ConfigError
+ * @param signal ends it, which matters where the path is a pipe that nobody writes to
+ * @throws ConfigError; the signal's reason
  */
-export function loadConfig(file: string | undefined): Config {
+export async function loadConfig(file: string | undefined, signal?: AbortSignal): Promise<Config> {
   if (file === undefined && !existsSync(DEFAULT_CONFIG_FILE)) return configSchema.parse({ version: 1 });
   const path = file ?? DEFAULT_CONFIG_FILE;
   if (path === '') throw new ConfigError('the name of the configuration is empty: name a file.');
-  return parseConfig(textOf(path), path);
+  return parseConfig(await textOf(path, signal), path);
 }
 
-function textOf(path: string): string {
+async function textOf(path: string, signal: AbortSignal | undefined): Promise<string> {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    bytes = await bytesOf(path, signal);
   } catch (error) {
+    signal?.throwIfAborted();
     throw new ConfigError(
       codeOf(error) === 'ENOENT'
         ? `there is no configuration ${path}: mcp-retention config init writes one.`
@@ -55,7 +58,7 @@ function textOf(path: string): string {
 
 /** @throws ConfigError that names file, line, field and mend. */
 export const parseConfig = (text: string, path: string): Config =>
-  parseYaml(text, path, configSchema, { prepare: keepSpelling, narrow });
+  parseYaml(text, path, configSchema, { prepare: keepSpelling, tidy: withoutEmptySections, narrow });
 
 /** Sections of a target that become text: a number in them stands for what was written, `1.10` for no less. */
 const TEXTS = ['args', 'env', 'headers', 'settings'];
@@ -78,6 +81,8 @@ function keepSpelling(document: Document): void {
 interface Reading {
   /** Changes the document before it is read by the schema. */
   readonly prepare?: (document: Document) => void;
+  /** Changes the value before it is read by the schema. */
+  readonly tidy?: (value: unknown) => unknown;
   /** Makes a schema's issue more exact before it is said. */
   readonly narrow?: (issue: Issue, value: unknown) => Issue;
 }
@@ -90,7 +95,8 @@ export function parseYaml<T>(text: string, path: string, schema: z.ZodType<T>, r
   const lines = new LineCounter();
   const document = parsedDocument(text, path, lines);
   reading.prepare?.(document);
-  const value = withoutEmptySections(valueOf(document, path));
+  const written = valueOf(document, path);
+  const value = reading.tidy === undefined ? written : reading.tidy(written);
   const parsed = schema.safeParse(value, { error: plainWords });
   if (parsed.success) return parsed.data;
   const [first] = parsed.error.issues;
@@ -151,7 +157,7 @@ function valueOf(document: Document, path: string): unknown {
 /** The key that begins at an offset. */
 const keyAt = (text: string, offset: number): string => /^[^\s:,}]*/.exec(text.slice(offset))?.[0] ?? '';
 
-/** A section whose entries are all commented out reads as null. */
+/** A section whose entries are all commented out reads as null, and stands for its defaults. */
 function withoutEmptySections(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([, section]) => section !== null));

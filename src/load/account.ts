@@ -23,6 +23,8 @@ export class Account {
   readonly #durations: RecordableHistogram = createHistogram();
   readonly #suspect: (what: Suspicion) => void;
   late = 0;
+  /** Sessions that the server refused to delete, although it knew them. */
+  undeleted = 0;
   /** Requests in a row that got no answer. */
   unanswered = 0;
 
@@ -47,6 +49,7 @@ export class Account {
   end(kind: Kind, op: Untimed<OpRecord | FloodRecord>, endedAt: number): void {
     if (op.type !== 'op') return;
     this.ledgers.get(kind)?.end(op, endedAt - op.ms, endedAt);
+    if (op.step === 'delete' && op.outcome === 'refused' && op.status !== 404) this.undeleted++;
     const suspicion = suspicionOf(op);
     if (suspicion !== null) this.#suspect(suspicion);
     if (op.step !== 'stream-end') this.#count(kind, op);

@@ -10,8 +10,7 @@ import { arrivalSeconds, planOfArrival } from '../cases/mixed.ts';
 import { privateDirectory } from '../targets/private.ts';
 import { TargetError, UsageError } from '../targets/target.ts';
 import type { LoadOptions, LoadSummary, TargetSummary } from './options.ts';
-import { publicUrl } from '../targets/secrets.ts';
-import { startTarget, type Started } from './prepare.ts';
+import { nameOf, startTarget, type Started } from './prepare.ts';
 
 /** An arrival that is begun later than this was not an arrival of its schedule. */
 const BEHIND_MS = 1000;
@@ -20,9 +19,12 @@ const LONGEST_WAIT_MS = 1000;
 
 /** @throws UsageError, before anything is started; TargetError when no target can be started */
 export async function runLoad(options: LoadOptions): Promise<LoadSummary> {
-  const names = options.targets.map(({ build }) => publicUrl(build.name));
+  const names = options.targets.map(nameOf);
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined) throw new UsageError(`${twice} stands twice among the targets: give it once.`);
+  if (twice !== undefined)
+    throw new UsageError(
+      `two targets are called ${twice}, or one stands twice: give each once, under its own name.`,
+    );
   for (const { build } of options.targets) await build.admit();
   setMaxListeners(0, options.signal);
   const folder = privateDirectory();
@@ -52,7 +54,7 @@ async function startAll(options: LoadOptions, folder: string, started: Started[]
         return null;
       } catch (error) {
         if (!(error instanceof TargetError)) throw error;
-        return { target: publicUrl(target.build.name), error };
+        return { target: nameOf(target), error };
       }
     }),
   );

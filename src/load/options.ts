@@ -8,6 +8,8 @@ import type { LoadMetrics } from './metrics.ts';
 /** A build to put under load, and where its probe is. */
 export interface LoadTarget {
   readonly build: Build;
+  /** The label `target`; null: the build's own name. */
+  readonly name: string | null;
   /** Directory of its probe; null: a private one where we start it, else none. */
   readonly probeDir: string | null;
   /** The label `build`; null: what the probe or the package says. */
@@ -48,7 +50,7 @@ export interface TargetSummary {
   /** Milliseconds; null where no request was answered. */
   readonly p50: number | null;
   readonly p99: number | null;
-  /** Sessions that were left behind on someone else's server and could not be deleted. */
+  /** Sessions that may be left on someone else's server: not deleted at the end, or it refused to delete them. */
   readonly leftBehind: number;
   readonly started: boolean;
   /** Why it was not started, or is no longer there; null where neither is so. */

@@ -6,6 +6,7 @@ import { HttpTransport } from '../client/http.ts';
 import { McpSession } from '../client/session.ts';
 import { DEFAULT_IDLE_MAX_SECONDS, DEFAULT_LAG_MS, DEFAULT_SLACK_MS } from '../ledger/ledger.ts';
 import { ProbeReader } from '../observe/sessions.ts';
+import type { Logger } from '../log.ts';
 import { buildOf, type Snapshot } from '../observe/snapshot.ts';
 import { publicUrl } from '../targets/secrets.ts';
 import { TargetError, type PreparedBuild, type RunningTarget } from '../targets/target.ts';
@@ -18,6 +19,9 @@ export interface Started {
   readonly load: TargetLoad;
   readonly running: RunningTarget;
 }
+
+/** As metrics and people name it. */
+export const nameOf = ({ name, build }: LoadTarget): string => name ?? publicUrl(build.name);
 
 /**
  * @param folder for probes' sockets and servers' logs
@@ -42,7 +46,7 @@ export async function startTarget(
     signal,
   });
   try {
-    if (prepared.foreign) await preflight(running);
+    if (prepared.foreign) await preflight(running, log.child({ target: nameOf(target) }));
     const probed = prepared.record.abilities.probe ? probeDir : null;
     return { running, load: await loadOf(prepared, running, { ...target, probeDir: probed }, options) };
   } catch (error) {
@@ -54,11 +58,11 @@ export async function startTarget(
 async function loadOf(
   prepared: PreparedBuild,
   running: RunningTarget,
-  { probeDir, label }: LoadTarget,
+  { name, probeDir, label }: LoadTarget,
   options: LoadOptions,
 ): Promise<TargetLoad> {
   const snapshots = probeDir === null ? [] : await snapshotsIn(probeDir);
-  const target = publicUrl(prepared.record.build);
+  const target = name ?? publicUrl(prepared.record.build);
   const labels = {
     target,
     build: label ?? (snapshots[0] && buildOf(snapshots[0])) ?? packageOf(prepared) ?? target,
@@ -101,13 +105,20 @@ function idleTimeoutOf(snapshots: readonly Snapshot[]): number | null {
 }
 
 /** One session opened and deleted: is there an MCP server at all? One that is full now is one. */
-async function preflight({ url, headers }: RunningTarget): Promise<void> {
+async function preflight({ url, headers }: RunningTarget, log: Logger): Promise<void> {
   const transport = new HttpTransport({ url, headers, timeoutMs: REQUEST_TIMEOUT_MS });
   try {
     const { exchange, session } = await McpSession.open(transport);
     if (session !== null) {
       await session.initialized();
-      await session.delete();
+      if (session.id === null)
+        log.warn({ code: 'no-sessions' }, 'this server gives no session ids: there are no sessions to keep');
+      const { outcome, status = 0 } = await session.delete();
+      if (outcome === 'refused')
+        log.warn(
+          { code: 'delete-refused', status },
+          `this server refuses DELETE (HTTP ${status}): sessions stay`,
+        );
       // It must not be counted among the load's own.
       await delay(DEFAULT_LAG_MS);
     } else if (exchange.status !== OVER_CAP_STATUS) {

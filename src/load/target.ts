@@ -116,6 +116,7 @@ export class TargetLoad {
 
   summary(): TargetSummary {
     const { account } = this;
+    const left = this.#abandoned.size + this.#abandoned.lost + account.undeleted;
     return {
       target: this.#options.labels.target,
       counts: account.counts(),
@@ -124,7 +125,7 @@ export class TargetLoad {
       late: account.late,
       p50: account.percentile(50),
       p99: account.percentile(99),
-      leftBehind: this.#abandoned.size + this.#abandoned.lost,
+      leftBehind: this.#options.foreign ? left : 0,
       started: true,
       failure: this.#death,
     };

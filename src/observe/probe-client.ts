@@ -26,11 +26,20 @@ export class ProbeError extends Error {
   }
 }
 
-const ABSENT = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTSOCK']);
+const ABSENT = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTSOCK', 'EPROTOTYPE']);
+/** Ours to mend, whichever worker was to be asked. */
+export const NO_DESCRIPTORS =
+  'This process has no file descriptors left to ask probes with: raise its limit (ulimit -n, LimitNOFILE).';
+const EXHAUSTED = new Set(['EMFILE', 'ENFILE']);
 const LOST = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** Nobody will ever answer at that file: to listen anew is to make a new one. */
+export const isAbsent = (error: unknown): boolean => ABSENT.has(codeOf(error));
+
+export const isExhausted = (error: unknown): boolean => EXHAUSTED.has(codeOf(error));
 
 export class ProbeClient {
   readonly #client: Client;
@@ -58,7 +67,7 @@ export class ProbeClient {
       return await Promise.race([this.#attempts(path, deadline.signal), late]);
     } catch (error) {
       if (error instanceof ProbeError) throw error;
-      throw new ProbeError(sentence(error), ABSENT.has(codeOf(error)) ? 'absent' : 'wrong');
+      throw new ProbeError(sentence(error), isAbsent(error) ? 'absent' : 'wrong');
     } finally {
       clearTimeout(timer);
     }
@@ -123,7 +132,8 @@ function parse(body: Buffer): unknown {
 
 function sentence(error: unknown): string {
   const code = codeOf(error);
-  if (ABSENT.has(code)) return 'Nothing listens at the probe any more, although its process lives.';
+  if (isAbsent(error)) return 'Nothing listens at the probe any more, although its process lives.';
+  if (EXHAUSTED.has(code)) return NO_DESCRIPTORS;
   if (LOST.has(code)) return 'The probe closed the connection before its answer was complete.';
   if (code === 'UND_ERR_DESTROYED') return "The probe's connection was given up before its answer.";
   if (code === 'EACCES') return "The probe's socket belongs to another user: it cannot be opened.";

@@ -3,33 +3,14 @@
  * not answer as the contract says is reported, never thrown; see snapshot.ts for the contract.
  */
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import type { ManagerSample } from '../recording/schema.ts';
-import { ProbeClient, ProbeError, type ProbePlace } from './probe-client.ts';
+import { ProbeClient, ProbeError } from './probe-client.ts';
+import { placeOf, probeFiles, type FixedProbe, type ProbeFile } from './probe-files.ts';
 import { processMessageSchema, snapshotSchema, type ProcessMessage, type Snapshot } from './snapshot.ts';
 
 const DEFAULT_TIMEOUT_MS = 1000;
-/** An address is a line of text: more than this is none. */
-const MAX_ADDRESS_LENGTH = 300;
-const LOOPBACK = /^(127(\.\d{1,3}){3}|localhost|\[::1\]):\d{1,5}$/;
-
-/** A file in a probe directory that says where a worker's probe listens. */
-export interface ProbeFile {
-  /** The worker's process id, as the file's name gives it. */
-  readonly worker: string;
-  readonly kind: 'socket' | 'address';
-  readonly path: string;
-}
-
-/** A probe whose address is known beforehand, whichever process answers there. */
-export interface FixedProbe {
-  readonly worker: '*';
-  readonly kind: 'fixed';
-  /** `host:port` on loopback. */
-  readonly path: string;
-}
 
 export interface WorkerSnapshot {
   readonly worker: string;
@@ -63,16 +44,16 @@ export class ProbeReader {
 
   /** The probes that a directory names, a socket before an address; none where it cannot be read. */
   async discover(dir: string): Promise<ProbeFile[]> {
-    return filesIn(dir).catch(() => []);
+    return probeFiles(dir).catch(() => []);
   }
 
   /** Every worker's snapshot. Files left behind by processes that have ended are passed over. */
   async read(dir: string, options: ReadOptions = {}): Promise<ProbeReading> {
     let files: ProbeFile[];
     try {
-      files = await filesIn(dir);
+      files = await probeFiles(dir);
     } catch (error) {
-      return { workers: [], errors: [{ worker: '*', reason: unreadable(error) }] };
+      return { workers: [], errors: [{ worker: '*', reason: (error as ProbeError).message }] };
     }
     this.#forget(dir, files);
     const outcomes = await Promise.all(
@@ -200,40 +181,6 @@ export function toManagerSamples(workers: readonly WorkerSnapshot[]): ManagerSam
   );
 }
 
-/** The probes that a directory names, a socket before an address. @throws ProbeError */
-export async function probeFiles(dir: string): Promise<ProbeFile[]> {
-  return filesIn(dir).catch((error: unknown) => {
-    throw new ProbeError(unreadable(error));
-  });
-}
-
-async function filesIn(dir: string): Promise<ProbeFile[]> {
-  const found = new Map<string, ProbeFile>();
-  for (const name of await readdir(dir)) {
-    const [, worker, ending] = /^([1-9]\d*)\.(sock|addr)$/.exec(name) ?? [];
-    if (worker === undefined) continue;
-    const kind = ending === 'sock' ? 'socket' : 'address';
-    if (kind === 'socket' || !found.has(worker)) found.set(worker, { worker, kind, path: join(dir, name) });
-  }
-  return [...found.values()].sort((a, b) => Number(a.worker) - Number(b.worker));
-}
-
-/** @throws ProbeError */
-async function placeOf({ kind, path }: ProbeFile | FixedProbe): Promise<ProbePlace> {
-  if (kind === 'socket') return { kind, path };
-  if (kind === 'fixed') return { kind: 'address', address: path };
-  const address = await readFile(path, 'utf8').then(
-    (text) => text.slice(0, MAX_ADDRESS_LENGTH).trim(),
-    () => {
-      throw new ProbeError("The probe's address file cannot be read.", 'absent');
-    },
-  );
-  if (!LOOPBACK.test(address)) {
-    throw new ProbeError("The probe's address file does not name a loopback address.", 'absent');
-  }
-  return { kind, address };
-}
-
 /** @throws ProbeError with a sentence in place of the schema's list */
 function checked<T extends { pid: number }>(schema: z.ZodType<T>, answer: unknown, worker: string): T {
   const result = schema.safeParse(answer);
@@ -248,11 +195,6 @@ function checked<T extends { pid: number }>(schema: z.ZodType<T>, answer: unknow
     throw new ProbeError(`The probe answers for process ${result.data.pid} in place of its own.`, 'absent');
   }
   return result.data;
-}
-
-function unreadable(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-  return `The probe directory cannot be read${code}.`;
 }
 
 /**

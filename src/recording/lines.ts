@@ -2,21 +2,19 @@
  * The lines of a file that may be damaged: of any length, with any bytes. A line is never held that is longer than
  * any record.
  */
-import { createReadStream } from 'node:fs';
+import { inputOf } from '../input.ts';
 
 /** Far longer than any record: what is longer is none. */
 export const MOST_LINE_BYTES = 8 * 2 ** 20;
 
-const CHUNK_BYTES = 2 ** 20;
 const NEWLINE = 0x0a;
 
 /** Called with each line in its order, without its newline; null: it is too long. */
 export type TakeLine = (line: string | null) => void;
 
-export async function eachLine(path: string, take: TakeLine): Promise<void> {
+export async function eachLine(path: string, take: TakeLine, signal?: AbortSignal): Promise<void> {
   const lines = new LineSplitter(take);
-  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }))
-    lines.push(chunk as Buffer);
+  for await (const chunk of inputOf(path, signal)) lines.push(chunk as Buffer);
   lines.end();
 }
 

@@ -56,12 +56,16 @@ export class UnreadableRecording extends Error {
   override name = 'UnreadableRecording';
 }
 
-/** @throws UnreadableRecording with one sentence. */
-export async function readRecording(path: string): Promise<Recording> {
+/**
+ * @param signal ends it, which matters where the path is a pipe that nobody writes to
+ * @throws UnreadableRecording with one sentence; the signal's reason
+ */
+export async function readRecording(path: string, signal?: AbortSignal): Promise<Recording> {
   const assembly = new Assembly(path);
   try {
-    await eachLine(path, (line) => assembly.take(line));
+    await eachLine(path, (line) => assembly.take(line), signal);
   } catch (error) {
+    signal?.throwIfAborted();
     if (error instanceof UnreadableRecording) throw error;
     throw new UnreadableRecording(unread(path, error));
   }

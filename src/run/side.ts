@@ -37,16 +37,18 @@ function statOf(path: string): Stats | undefined {
 /**
  * @param names of targets in the configuration, which go before a file of the same name
  * @param resolve makes a build of what is no recording
- * @throws UsageError, UnreadableRecording in one sentence
+ * @param signal ends the reading
+ * @throws UsageError, UnreadableRecording in one sentence; the signal's reason
  */
 export async function sideOf(
   text: string,
   names: readonly string[],
   resolve: (text: string) => Build,
+  signal?: AbortSignal,
 ): Promise<Side> {
   const place = names.includes(text) ? null : recordingPath(text);
   if (!place) return { kind: 'build', build: resolve(text) };
-  const recording = await readRecording(place.path);
+  const recording = await readRecording(place.path, signal);
   const held = recording.builds.map((build) => build.build);
   if (held.length === 0)
     throw new UsageError(`${place.path} holds no build: it was cut before one was begun.`);

@@ -1,6 +1,7 @@
 /** mcp-retention dashboards, as a user runs it. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { cli, inFolder } from '../support/cli.ts';
@@ -61,6 +62,10 @@ test('files of other content are overwritten with --force alone', () =>
     assert.equal(readFileSync(mine, 'utf8'), 'mine');
     assert.match((await write('--force')).stdout, /^wrote 1 file to \. \(9 current already\)/);
     assert.notEqual(readFileSync(mine, 'utf8'), 'mine');
+    // A pipe is other content, too: nobody writes to it, and it is not waited for.
+    rmSync(mine);
+    execFileSync('mkfifo', [mine]);
+    assert.equal((await write()).code, 2);
   }));
 
 test('a mistake is one sentence, and nothing is written', () =>
@@ -74,6 +79,7 @@ test('a mistake is one sentence, and nothing is written', () =>
       [['--out', 'out', '--scrape-interval', '0s'], /^error: --scrape-interval: /],
       [['--out', 'out', '--max-sessions', '1.5'], /^error: --max-sessions: /],
       [['--out', 'out', '--runbook-url', 'wiki'], /^error: --runbook-url: wiki is no address/],
+      [['--out', ''], /^error: option '--out <dir>' argument '' is invalid\. it is empty: name a folder\./],
       [['--out', 'file'], /^error: cannot write file\//],
       [[], /^error: required option '--out <dir>' not specified/],
     ];

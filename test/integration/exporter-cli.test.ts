@@ -8,8 +8,10 @@ import { createInterface } from 'node:readline';
 import { describe, test } from 'node:test';
 import { spawnSuspect } from '../support/exporter.ts';
 import { byWorker, successes } from '../support/exposition.ts';
-import { cli, inFolder, start, type Running } from '../support/cli.ts';
+import { cli, COMMAND, inFolder, start, type Running } from '../support/cli.ts';
 import { prometheusMissing, promtool, startPrometheus } from '../support/prometheus.ts';
+
+const onLinux = { skip: process.platform !== 'linux' };
 
 /** The URL that it prints. */
 async function served(running: Running): Promise<string> {
@@ -33,6 +35,8 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
         spawnSuspect(t, join(folder, 'shop')),
         spawnSuspect(t, join(folder, 'sockets')),
       ]);
+      const checked = await cli(['config', 'check'], folder);
+      assert.match(checked.stdout, /is valid: 0 targets, 1 target \(api\) of the exporter\n$/);
       const running = start(['exporter', '--probe-dir', 'shop'], { cwd: folder });
       const url = await served(running);
       assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
@@ -51,6 +55,18 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
       assert.match(stdout, /^serving /);
       await assert.rejects(fetch(url));
     }));
+
+test('a full disk behind stderr changes neither what it serves nor its exit code', onLinux, async () =>
+  inFolder(async (folder) => {
+    mkdirSync(join(folder, 'shop'), { mode: 0o700 });
+    const line = 'exec "$@" exporter --listen 127.0.0.1:0 --probe-dir shop 2>/dev/full';
+    const running = start([], { cwd: folder, command: ['sh', '-c', line, 'sh', ...COMMAND] });
+    const page = await (await fetch(await served(running))).text();
+    assert.deepEqual(successes(page), { 'shop/sessions': 0, 'shop/memory': 0 });
+    running.child.kill('SIGTERM');
+    assert.equal((await running.finished).code, 0);
+  }),
+);
 
 test('a real Prometheus reads it, in the format that it prefers', { skip: prometheusMissing }, async (t) =>
   inFolder(async (folder) => {
@@ -89,6 +105,8 @@ describe('bad input is one sentence, exit code 2, and nothing is left running', 
     [['--probe-dir', 'shop'], config(''), /the target shop is in the configuration already/],
     [[], config('      labels: { worker: a }\n'), /mcp-retention\.yaml:6: .*one of the exporter's own/],
     [[], config('      label: { team: a }\n'), /mcp-retention\.yaml:\d: .*unknown key label/],
+    [[], config('').replace('probeDir: x', 'probe: 127.0.0.1:0'), /:5: .*a probe listens on loopback alone/],
+    [[], config('').replace('probeDir: x', 'probe: 127.999.1.1:80'), /:5: .*listens on loopback alone/],
     [['--listen', '9464'], config(''), /9464 is no address: write host:port/],
     [['--listen', 'nowhere.invalid:1'], config(''), /cannot listen on nowhere\.invalid:1/],
     [['--web-config', 'absent.yml'], config(''), /cannot read the web configuration absent\.yml \(ENOENT\)/],
@@ -103,6 +121,13 @@ describe('bad input is one sentence, exit code 2, and nothing is left running', 
         assert.equal(stdout, '');
         assert.match(stderr, sentence);
         assert.equal(stderr.trim().split('\n').length, 1, 'one sentence');
+      }));
+  for (const command of ['exporter', 'check', 'load'])
+    test(`${command} with an empty --probe-dir, which would be the working directory`, () =>
+      inFolder(async (folder) => {
+        const { code, stdout, stderr } = await cli([command, '--probe-dir', '', 'http://x/'], folder);
+        assert.deepEqual([code, stdout], [2, '']);
+        assert.match(stderr, /--probe-dir <dir>' argument '' is invalid\. it is empty: name a folder\./);
       }));
   test('a port that is taken', () =>
     inFolder(async (folder) => {

@@ -6,9 +6,11 @@ import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { hashSync } from 'bcryptjs';
 import { loadWebConfig } from '../../exporters/web-config.ts';
 import { ConfigError } from '../../src/config/load.ts';
+import { eventually } from '../fixtures/servers/speaker.ts';
 import { serving } from '../support/exporter.ts';
 
 function folder(t: TestContext): string {
@@ -22,7 +24,7 @@ const PASSWORD = 'correct horse: battery';
 test('with users, every page asks who it is', async (t) => {
   const file = join(folder(t), 'web.yml');
   writeFileSync(file, `basic_auth_users:\n  prometheus: ${hashSync(PASSWORD, 4).replace('$2b$', '$2y$')}\n`);
-  const { url } = await serving(t, { web: loadWebConfig(file) });
+  const { url } = await serving(t, { web: await loadWebConfig(file) });
   const status = async (path: string, authorization?: string): Promise<number> => {
     const response = await fetch(
       url + path,
@@ -49,6 +51,44 @@ test('with users, every page asks who it is', async (t) => {
   assert.equal(await status('metrics', right), 200);
   assert.match((await fetch(url)).headers.get('www-authenticate') ?? '', /^Basic realm=/);
 });
+
+test('a flood of wrong passwords keeps nobody out for long, least of all once it is over', async (t) => {
+  const file = join(folder(t), 'web.yml');
+  writeFileSync(file, `basic_auth_users:\n  prometheus: ${hashSync(PASSWORD, 10)}\n`);
+  const { url } = await serving(t, { web: await loadWebConfig(file) });
+  const ask = (password: string, signal?: AbortSignal): Promise<Response> =>
+    fetch(url + 'metrics', {
+      headers: { authorization: `Basic ${Buffer.from(`prometheus:${password}`).toString('base64')}` },
+      ...(signal && { signal }),
+    });
+  const hangUp = new AbortController();
+  const statuses: number[] = [];
+  const flood = Array.from({ length: 200 }, async (_, i) => {
+    const { status } = await ask(`guess ${i}`, hangUp.signal);
+    statuses.push(status);
+  });
+  const all = Promise.allSettled(flood);
+  // More than may wait are turned away at once.
+  await eventually('the flood is there', () => statuses.filter((status) => status === 503).length > 100);
+  hangUp.abort();
+  await all;
+  const began = performance.now();
+  let answer = await ask(PASSWORD);
+  // Connections that are closed are seen to be so a moment later.
+  for (let i = 0; i < 50 && answer.status === 503; i++) {
+    await delay(100);
+    answer = await ask(PASSWORD);
+  }
+  assert.equal(answer.status, 200);
+  const perGuess = await timeOf(() => ask('one more'));
+  assert.ok(performance.now() - began < 20 * perGuess + 5_000, 'those that hung up were not looked at');
+});
+
+async function timeOf(act: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await act();
+  return performance.now() - began;
+}
 
 interface Certificate {
   readonly cert: string;
@@ -107,7 +147,7 @@ test('TLS, and what it asks of clients', async (t) => {
       file,
       `tls_server_config:\n  cert_file: server.pem\n  key_file: server.key\n  client_auth_type: ${type}${authority}\n`,
     );
-    const { url } = await serving(t, { web: loadWebConfig(file) });
+    const { url } = await serving(t, { web: await loadWebConfig(file) });
     assert.match(url, /^https:/);
     const admitted: typeof admits = {
       none: (await get(url, { ca })) === 200,
@@ -148,20 +188,37 @@ describe('a bad web configuration is one sentence with the line', () => {
     ],
     ['basic_auth_users:\n  a: hunter2\n', /web\.yml:2: basic_auth_users\.a: not a bcrypt hash/],
     ['basic_auth_users:\n  "a:b": x\n', /web\.yml:2: basic_auth_users\.a:b: /],
+    ['basic_auth_users:\n  # a: b\n', /web\.yml:1: basic_auth_users: write a section .*, not nothing\.$/],
+    ['basic_auth_users: {}\n', /web\.yml:1: basic_auth_users: name a user, or remove it\.$/],
+    ['tls_server_config:\n', /web\.yml:1: tls_server_config: write a section .*, not nothing\.$/],
+    ['', /web\.yml:1: the file: asks for neither TLS nor users: name .* or leave --web-config out\.$/],
+    ['# all of it later\n', /web\.yml:1: the file: asks for neither TLS nor users/],
+    ['{}\n', /web\.yml:1: the file: asks for neither TLS nor users/],
     ['basic_auth_users: [\n', /web\.yml:\d: this is not YAML/],
   ];
   for (const [text, sentence] of refused)
     test(JSON.stringify(text), (t) => {
       const file = join(folder(t), 'web.yml');
       writeFileSync(file, text);
-      assert.throws(
-        () => loadWebConfig(file),
-        (error: unknown) => {
-          assert.ok(error instanceof ConfigError, String(error));
-          assert.match(error.message, sentence);
-          assert.doesNotMatch(error.message, /hunter2|\n/);
-          return true;
-        },
-      );
+      return assert.rejects(loadWebConfig(file), (error: unknown) => {
+        assert.ok(error instanceof ConfigError, String(error));
+        assert.match(error.message, sentence);
+        assert.doesNotMatch(error.message, /hunter2|\n/);
+        return true;
+      });
     });
+});
+
+test('an authority that is no certificate is refused: nobody could connect', async (t) => {
+  const dir = folder(t);
+  certificate(dir, 'server');
+  const file = join(dir, 'web.yml');
+  writeFileSync(
+    file,
+    'tls_server_config:\n  cert_file: server.pem\n  key_file: server.key\n  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: server.key\n',
+  );
+  await assert.rejects(loadWebConfig(file), {
+    name: 'ConfigError',
+    message: /web\.yml: tls_server_config\.client_ca_file holds no certificate/,
+  });
 });

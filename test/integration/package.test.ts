@@ -93,6 +93,13 @@ describe('the package', () => {
     assert.ok(existsSync(join(probe, 'sitecustomize.py')));
   });
 
+  test('what cannot be loaded is no failed claim', async () => {
+    const few = 'ulimit -n 32; exec node "$1" cases';
+    const { code, output } = await packed.run('sh', ['-c', few, 'sh', at('dist/src/cli/main.js')]);
+    assert.equal(code, 3, output);
+    assert.match(output, /^error: this process has no file descriptors left \(EMFILE\): raise the limit/);
+  });
+
   test('is a library with types, for strict programs and every way of resolving modules', async () => {
     cpSync(join(ROOT, 'test/fixtures/consumer'), packed.folder, { recursive: true });
     const blocks = readFileSync(at('docs/library.md'), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms);

@@ -120,6 +120,7 @@ export function startLoad(
         headers: {},
         ...(probeDir !== undefined && { probeDir }),
       }),
+      name: null,
       probeDir: probeDir ?? null,
       label: null,
     })),
