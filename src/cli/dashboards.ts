@@ -93,6 +93,13 @@ function address(text: string): string {
     throw new UsageError(
       `--runbook-url: ${text} is no address: write one that begins with http:// or https://.`,
     );
+  const { username, password, hash } = new URL(text);
+  if (username !== '' || password !== '')
+    throw new UsageError(
+      '--runbook-url: it has a password in it, which every alert would show: give it without one.',
+    );
+  if (hash !== '' || text.endsWith('#'))
+    throw new UsageError('--runbook-url: each alert adds its own #section: give the address without one.');
   return text;
 }
 

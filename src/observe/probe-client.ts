@@ -132,7 +132,8 @@ function parse(body: Buffer): unknown {
 
 function sentence(error: unknown): string {
   const code = codeOf(error);
-  if (isAbsent(error)) return 'Nothing listens at the probe any more, although its process lives.';
+  if (isAbsent(error))
+    return 'Nothing listens at the probe any more, although a process of its number lives: the server has closed it, or ended in another container.';
   if (EXHAUSTED.has(code)) return NO_DESCRIPTORS;
   if (LOST.has(code)) return 'The probe closed the connection before its answer was complete.';
   if (code === 'UND_ERR_DESTROYED') return "The probe's connection was given up before its answer.";

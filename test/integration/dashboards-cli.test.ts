@@ -79,6 +79,11 @@ test('a mistake is one sentence, and nothing is written', () =>
       [['--out', 'out', '--scrape-interval', '0s'], /^error: --scrape-interval: /],
       [['--out', 'out', '--max-sessions', '1.5'], /^error: --max-sessions: /],
       [['--out', 'out', '--runbook-url', 'wiki'], /^error: --runbook-url: wiki is no address/],
+      [['--out', 'out', '--runbook-url', 'https://u:p@x.test/'], /^error: --runbook-url: it has a password/],
+      [
+        ['--out', 'out', '--runbook-url', 'https://x.test/#a'],
+        /^error: --runbook-url: each alert adds its own/,
+      ],
       [['--out', ''], /^error: option '--out <dir>' argument '' is invalid\. it is empty: name a folder\./],
       [['--out', 'file'], /^error: cannot write file\//],
       [[], /^error: required option '--out <dir>' not specified/],

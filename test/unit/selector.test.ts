@@ -13,6 +13,7 @@ const TAKEN: readonly (readonly [string, string])[] = [
   ['', ''],
   ['job="mcp"', 'job="mcp"'],
   [' job = "mcp" , env=~"prod|staging",', 'job="mcp",env=~"prod|staging"'],
+  ['host=~"(?i)a\\\\.b(?P<n>c)*"', 'host=~"(?i)a\\\\.b(?P<n>c)*"'],
   ["zone!='a',x!~`b\\d`", "zone!='a',x!~`b\\d`"],
   ['path="C:\\\\x \\"y\\" {z}, ="', 'path="C:\\\\x \\"y\\" {z}, ="'],
 ];
@@ -24,6 +25,10 @@ const REFUSED: readonly (readonly [string, RegExp])[] = [
   ['job=="mcp"', /a value in quotes is missing/],
   ['job="mcp" env="x"', /a comma is missing at env/],
   ['job="mcp"}) or up{', /a comma is missing/],
+  ['job=~"(unclosed"', /no regular expression that Prometheus takes \(RE2\) at job/],
+  ['job!~"a{2,1}"', /no regular expression/],
+  ['job=~"a(?=b)"', /no regular expression/],
+  ['job=~"\\x28"', /no regular expression/],
   ['job="a\\q"', /a value in quotes is missing/],
   ['1a="x"', /a label’s name is missing/],
   ['__name__="up"', /__name__ cannot be chosen/],
