@@ -14,7 +14,7 @@ import { startStubProcess } from './support/stub-process.ts';
 
 const CONCURRENCY = 50;
 const ROUNDS = 5;
-const SIZES = { stub: 4_000, server: 400 } as const;
+const SIZES = { stub: 4_000, server: 1_200 } as const;
 const SCRIPT = fileURLToPath(new URL('../loadtests/delete.ts', import.meta.url));
 /** The script's own sessions besides: warm-up, the ones looked at afterwards, the first and the last. */
 const BESIDES = { warmUp: 100 } as const;
