@@ -8,6 +8,7 @@ import { ConfigError } from '../config/load.ts';
 import { duration } from '../config/schema.ts';
 import { UsageError } from '../targets/target.ts';
 import { folder } from './options.ts';
+import { checkFolder } from './places.ts';
 import { parseSelector } from './selector.ts';
 
 interface Options {
@@ -54,6 +55,8 @@ async function writeDashboards(options: Options): Promise<string> {
   const files = [...dashboardFiles(wanted), ...rulesFiles(wanted), ...kubernetesFiles(wanted)];
   const changed = files.filter(({ path, text }) => contentOf(join(options.out, path)) !== text);
   if (options.force !== true) refuseToOverwrite(options.out, changed);
+  // Making folders where none can be made, as in /proc, does not end in Node.js.
+  if (changed.length > 0) checkFolder('--out', options.out);
   for (const file of changed) write(options.out, file);
   const kept = files.length - changed.length;
   return [

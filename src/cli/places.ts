@@ -35,10 +35,23 @@ export function checkOut(out: string): void {
   attempt(`--out ${out} cannot be used`, 'name a folder that can be written in', () => {
     if (lstatSync(recording, { throwIfNoEntry: false }) !== undefined)
       throw new UsageError(`${recording} is there already and is kept: name another folder in --out.`);
-    const there = nearest(logsIn(out));
-    // Made and removed, because only the system knows: permissions alone do not tell of /proc.
-    rmdirSync(mkdtempSync(join(there, '.mcpr-')));
+    tryMaking(logsIn(out));
   });
+}
+
+/**
+ * Files can be written in the folder, which may be made then.
+ * @throws UsageError; RecordingError where the disk is full
+ */
+export function checkFolder(option: string, folder: string): void {
+  attempt(`${option} ${folder} cannot be used`, 'name a folder that can be written in', () =>
+    tryMaking(folder),
+  );
+}
+
+/** Made and removed, because only the system knows: permissions alone do not tell of /proc. */
+function tryMaking(folder: string): void {
+  rmdirSync(mkdtempSync(join(nearest(folder), '.mcpr-')));
 }
 
 /** The folder itself, or the deepest above it that is there. */

@@ -78,6 +78,7 @@ test('a mistake is one sentence, and nothing is written', () =>
       [['--out', 'out', '--idle-max', '10ms'], /^error: --idle-max: /],
       [['--out', 'out', '--scrape-interval', '0s'], /^error: --scrape-interval: /],
       [['--out', 'out', '--max-sessions', '1.5'], /^error: --max-sessions: /],
+      [['--out', '/proc/x'], /^error: --out \/proc\/x cannot be used/],
       [['--out', 'out', '--runbook-url', 'wiki'], /^error: --runbook-url: wiki is no address/],
       [['--out', 'out', '--runbook-url', 'https://u:p@x.test/'], /^error: --runbook-url: it has a password/],
       [
@@ -85,7 +86,7 @@ test('a mistake is one sentence, and nothing is written', () =>
         /^error: --runbook-url: each alert adds its own/,
       ],
       [['--out', ''], /^error: option '--out <dir>' argument '' is invalid\. it is empty: name a folder\./],
-      [['--out', 'file'], /^error: cannot write file\//],
+      [['--out', 'file'], /^error: --out file cannot be used: .*: name a folder that can be written in\.$/m],
       [[], /^error: required option '--out <dir>' not specified/],
     ];
     const results = await Promise.all(mistakes.map(([args]) => cli(['dashboards', ...args], folder)));
