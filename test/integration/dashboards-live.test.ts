@@ -140,19 +140,33 @@ async function variablesHaveValues(prometheus: RunningPrometheus): Promise<void>
 async function verdictsAreRight(prometheus: RunningPrometheus, queries: readonly Asked[]): Promise<void> {
   const verdict = queries.find(({ panel }) => panel === 'Verdict now');
   assert.ok(verdict);
-  const series = await prometheus.query(fill(verdict.expr, CHOICES));
-  const codes = new Map(series.map(({ metric, value }) => [metric.target, Number(value[1])]));
+  const given = async () => {
+    const series = await prometheus.query(fill(verdict.expr, CHOICES));
+    return series.map(({ metric, value }) => [metric.target, Number(value[1])] as const);
+  };
+  const deadline = performance.now() + DEADLINE_MS;
+  let series = await given();
+  // A scrape that a busy machine did not get done in time takes the verdicts away until the next.
+  while (series.length < 2 && performance.now() < deadline) {
+    await sleep(200);
+    series = await given();
+  }
   assert.equal(series.length, 2, 'one verdict for each build');
+  const codes = new Map(series);
   assert.equal(codes.get(KEEPER.target), 5, 'keeps terminated sessions');
   assert.ok([0, 1].includes(codes.get(CLEAN.target) ?? -1), 'holds, or is at its cap at this moment');
 }
 
 async function restartShows(prometheus: RunningPrometheus, restart: () => Promise<void>): Promise<void> {
   const starts = `count(last_over_time(${serverStartTime.name}{target="${KEEPER.target}"}[5m]))`;
-  const before = Number((await prometheus.query(latestStart.name))[0]?.value[1]);
-  assert.ok(before > 0);
-  await restart();
   const deadline = performance.now() + DEADLINE_MS;
+  const latest = async (): Promise<number> =>
+    Number((await prometheus.query(latestStart.name))[0]?.value[1] ?? 0);
+  while ((await latest()) === 0) {
+    assert.ok(performance.now() < deadline, 'the start is known');
+    await sleep(200);
+  }
+  await restart();
   const seen = async (): Promise<number> => Number((await prometheus.query(starts))[0]?.value[1] ?? 0);
   while ((await seen()) < 2) {
     assert.ok(performance.now() < deadline, 'the restart is seen');
@@ -176,7 +190,10 @@ async function silenceIsNoHealing(
     assert.ok(performance.now() < deadline, 'it keeps terminated sessions again');
     await sleep(200);
   }
-  assert.equal((await ask('Builds fallen silent')).get(''), 0);
+  while ((await ask('Builds fallen silent')).get('') !== 0) {
+    assert.ok(performance.now() < deadline, 'nobody is silent yet');
+    await sleep(200);
+  }
   await kill();
   while ((await ask('Builds fallen silent')).get('') !== 1) {
     assert.ok(performance.now() < deadline, 'the silence is seen');
