@@ -58,7 +58,7 @@ function scriptOf(defaults: Defaults): CaseScript {
   // Refusals are what is asked for.
   http.setResponseCallback(http.expectedStatuses({ min: 100, max: 599 }));
   const { idleTimeout, cap, seed, sessions, mix } = options;
-  const rate = Math.max(1, Math.round((options.rate ?? defaults.rate) * UNIT_SECONDS)) / UNIT_SECONDS;
+  const rate = options.rate ?? defaults.rate;
   const vus = options.vus ?? Math.ceil(rate * VUS_PER_RATE) + 10;
   const settings = {
     ...(idleTimeout !== null && { idleTimeoutSeconds: idleTimeout }),

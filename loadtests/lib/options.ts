@@ -53,7 +53,7 @@ export function readOptions(env: Environment, now: Date = new Date()): ScriptOpt
     sessions: whole(env, 'SESSIONS', 1),
     vus: whole(env, 'VUS', 1),
     mix: mixOf(env),
-    rate: positive(env, 'RATE', 'arrivals per second'),
+    rate: arrivalRate(env),
     duration: durationOf(env),
     idleTimeout: positive(env, 'IDLE_TIMEOUT', 'seconds'),
     cap: whole(env, 'CAP', 1),
@@ -84,6 +84,13 @@ function positive(env: Environment, name: string, unit: string): number | null {
   if (value === null) return null;
   if (/^\d{1,6}(\.\d{1,6})?$/.test(value) && Number(value) > 0) return Number(value);
   throw new Error(`${name} is no number of ${unit} above 0: write one such as ${name}=5.`);
+}
+
+/** In hundredths, since k6 takes whole numbers of arrivals: so many in 100 seconds. */
+function arrivalRate(env: Environment): number | null {
+  const rate = positive(env, 'RATE', 'arrivals per second');
+  if (rate === null || /^\d+(\.\d{1,2}0*)?$/.test(text(env, 'RATE') ?? '')) return rate;
+  throw new Error('RATE is no number of whole hundredths: write at most two decimals, such as RATE=0.25.');
 }
 
 function mixOf(env: Environment): Mix {

@@ -87,7 +87,7 @@ test('each bad value is one sentence that names the variable', () => {
     VUS: ['0', 'x'],
     CAP: ['none'],
     SEED: ['-1'],
-    RATE: ['0', '1e3', 'fast'],
+    RATE: ['0', '1e3', 'fast', '0.004', '0.00', '12.345'],
     IDLE_TIMEOUT: ['0', '1s'],
     DURATION: ['10', 'an hour', '0s', '999ms', '0h0.5s'],
     HEADERS: ['Authorization: x', '[]', '{"a":1}'],
