@@ -1,6 +1,6 @@
 /** A page that follows a run, in a real browser. The run is a recording that this test goes on writing. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -15,9 +15,14 @@ const typeOf = (line: string): string => (JSON.parse(line) as { type: string }).
 test('the page follows a run to its end', { skip: browserMissing }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'mcpr-live-'));
   const recording = join(folder, 'recording.ndjson');
+  // A recording only grows: the page must not read one that is cut to nothing while it is written anew.
+  const write = (text: string): void => {
+    writeFileSync(`${recording}.new`, text);
+    renameSync(`${recording}.new`, recording);
+  };
   // Until shortly before the first arm is over, and a line that is being written.
   const ended = LINES.findIndex((line) => typeOf(line) === 'arm-end');
-  writeFileSync(recording, LINES.slice(0, ended).join('\n') + '\n{"type":"sam');
+  write(LINES.slice(0, ended).join('\n') + '\n{"type":"sam');
   const browser = await openBrowser();
   const live = await serveLive(true, recording, new AbortController().signal);
   try {
@@ -35,7 +40,7 @@ test('the page follows a run to its end', { skip: browserMissing }, async () => 
     await page.focus('.chart');
     await page.keyboard.press('Home');
     const upTo = LINES.findLastIndex((line) => typeOf(line) === 'arm-end');
-    writeFileSync(recording, LINES.slice(0, upTo).join('\n') + '\n');
+    write(LINES.slice(0, upTo).join('\n') + '\n');
     await page.waitForFunction(`document.querySelectorAll('.claims').length > 0`, waits);
     assert.match(
       (await page.evaluate(`document.querySelector('h1').textContent`)) as string,
@@ -43,7 +48,7 @@ test('the page follows a run to its end', { skip: browserMissing }, async () => 
     );
     assert.equal(await page.evaluate(`document.activeElement.className.includes('chart')`), true);
 
-    writeFileSync(recording, LINES.join('\n') + '\n');
+    write(LINES.join('\n') + '\n');
     await live.close();
     await page.waitForFunction(`document.querySelector('.live').dataset.state === 'over'`, waits);
     assert.match((await page.evaluate(`document.querySelector('h1').textContent`)) as string, /fail|keeps/);

@@ -103,8 +103,8 @@ test('a hung probe costs its deadline, no other target anything, and is told of 
     'well/memory': 1,
   });
   assert.ok((byWorker(text, MEMORY).get(String(pid)) ?? 0) > 1e6);
-  await page(300);
-  await page(500);
+  await page(2_000);
+  await page(3_000);
   const said = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   assert.equal(said.filter((line) => line.target === 'hung' && line.collector === 'sessions').length, 1);
   assert.deepEqual([said[0]?.target, said[0]?.collector, said[0]?.worker], ['hung', 'sessions', String(pid)]);

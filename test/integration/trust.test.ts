@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { HttpTransport } from '../../src/client/http.ts';
 import { McpSession } from '../../src/client/session.ts';
 import { startSuspect, type RunningSuspect, type SuspectOptions } from '../fixtures/servers/suspect.ts';
+import { balancer } from '../support/balancer.ts';
 import { measure, statuses, suspectConfig, type Measured } from '../support/measure.ts';
 
 const reasonOf = ({ report }: Measured, claim: string): string =>
@@ -63,19 +64,24 @@ test('a probe with an old snapshot is not believed', async () => {
   assert.match(reasonOf(measured, 'delete.deregisters'), /old snapshot/);
 });
 
-test('several workers without affinity are told as routing, not as a leak', async () => {
-  const config = 'version: 1\ntargets: { two: { package: "python:mcp@1.30.0", workers: 2 } }';
-  const measured = await measure('two', { config, cases: ['delete', 'abandon'], sessions: 30 });
-  const found = [...statuses(measured.report)];
-  assert.deepEqual(
-    found.filter(([, status]) => status === 'fail'),
-    [],
-  );
+test('several workers without affinity are told as routing, not as a leak', async (t) => {
+  const workers = await Promise.all([startSuspect({}), startSuspect({})]);
+  t.after(() => Promise.all(workers.map((worker) => worker.close())));
+  const measured = await measure(await balancer(t, workers), { cases: ['delete', 'abandon'], sessions: 30 });
   assert.match(
     reasonOf(measured, 'delete.accepted'),
     /got 404 right after their session was opened: several workers without session affinity/,
   );
-  assert.equal(measured.report.verdict, 'inconclusive');
+  const failed = [...statuses(measured.report)].filter(([, status]) => status === 'fail');
+  assert.deepEqual([measured.report.verdict, failed], ['inconclusive', []]);
+});
+
+// Which worker a connection goes to is the kernel's choice: on a busy machine one of them may get them all.
+test('a real server with two workers is not accused', async () => {
+  const config = 'version: 1\ntargets: { two: { package: "python:mcp@1.30.0", workers: 2 } }';
+  const measured = await measure('two', { config, cases: ['delete', 'abandon'], sessions: 30 });
+  const failed = [...statuses(measured.report)].filter(([, status]) => status === 'fail');
+  assert.deepEqual(failed, []);
 });
 
 test('a stateless server has nothing to retain', async () => {

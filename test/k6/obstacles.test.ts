@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { test, type TestContext } from 'node:test';
 import { reportSchema } from '../../src/verdict/schema.ts';
 import { startStub, type Stub } from '../fixtures/servers/stub.ts';
+import { balancer } from '../support/balancer.ts';
 import { eventually } from '../support/client.ts';
 import { measure } from '../support/measure.ts';
 import { K6, ranBy, type Ran, type Runner } from '../support/k6/run.ts';
@@ -23,27 +24,6 @@ async function stubs(t: TestContext, options: Parameters<typeof startStub>[0], c
   const started = await Promise.all(Array.from({ length: count }, () => startStub(options)));
   t.after(() => Promise.all(started.map((stub) => stub.close())));
   return started;
-}
-
-/** Sends every other request to the other one: a balancer without session affinity. */
-async function balancer(t: TestContext, behind: readonly Stub[]): Promise<string> {
-  let turn = 0;
-  const server: Server = createServer((incoming, outgoing) => {
-    const { url = '' } = behind[turn++ % behind.length] ?? {};
-    const { method, headers } = incoming;
-    const onward = request(url, { method: method ?? 'GET', headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(outgoing);
-    });
-    onward.on('error', () => outgoing.destroy());
-    incoming.pipe(onward);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }
 
 const withStatus = (ran: Ran, status: string): string[] =>
