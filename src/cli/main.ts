@@ -25,22 +25,24 @@ function onSignal(): void {
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(name, onSignal);
 
 /** Node.js would exit with 1, which says that a claim failed. */
-function onDefect(error: unknown): void {
+function stopWith(text: string): void {
   try {
-    writeSync(STDERR, textOf(error) + '\n');
+    writeSync(STDERR, text + '\n');
   } catch {
     // Nobody reads it.
   }
   process.exit(UNDECIDED);
 }
-process.on('uncaughtException', onDefect);
+process.on('uncaughtException', (error) => stopWith(textOf(error)));
 
-for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    // The work goes on, and its exit code counts. What goes to stderr is never the work, whatever becomes of it.
-    if (stream === process.stderr || READER_GONE.has(codeOf(error))) return;
-    onDefect(isSystemError(error) ? new Error(`cannot write the output: ${reasonOf(error)}`) : error);
-  });
+/** Where nobody reads, the work goes on, and its exit code counts. */
+function onOutputError(error: unknown): void {
+  if (READER_GONE.has(codeOf(error))) return;
+  stopWith(isSystemError(error) ? `error: cannot write the output: ${reasonOf(error)}.` : textOf(error));
+}
+process.stdout.on('error', onOutputError);
+// What goes to stderr is never the work, whatever becomes of it.
+process.stderr.on('error', () => undefined);
 
 /** What knows which errors are for people; nothing is, until it is loaded. */
 let codeOfError: (error: unknown) => ExitCode | null = () => null;
@@ -76,4 +78,8 @@ async function main(): Promise<ExitCode> {
 process.exitCode = UNDECIDED;
 process.exitCode = await main();
 // Whatever a library still holds open must not keep a finished command alive.
-process.stdout.write('', () => process.exit());
+process.stdout.write('', (error) => {
+  const failure = error ?? process.stdout.errored;
+  if (failure) onOutputError(failure);
+  process.exit();
+});

@@ -241,8 +241,7 @@ export class Ledger {
     if (op.outcome === 'ok' || op.status === 404) {
       this.#counts.deleted++;
       this.#gone(entry, t);
-    } else if (op.status === 405) this.#set(entry, 1, 1);
-    else if (op.outcome === 'local') this.#set(entry, before, entry.hi);
+    } else if (op.status === 405 || op.outcome === 'local') this.#set(entry, before, entry.hi);
     else if (op.outcome === 'broken') this.#counts.uncertain++;
   }
 

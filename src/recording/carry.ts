@@ -41,8 +41,19 @@ export function carryOver(recorder: Recorder, recording: Recording, options: Car
       put(recorder, { ...notice, arm: prefix + notice.arm });
   }
   for (const text of recording.damage)
-    recorder.write({ type: 'notice', code: 'damage', text: `The recording of ${as} is damaged: ${text}.` });
+    recorder.write({ type: 'notice', code: DAMAGE, text: `The recording of ${as} is damaged: ${text}.` });
+  if (recording.end?.reason !== 'complete')
+    recorder.write({ type: 'notice', code: DAMAGE, text: `The recording of ${as} was not played to its end.` });
 }
+
+/** Code of the notices that tell what a carried recording lacks: what holds it is no more whole than it. */
+const DAMAGE = 'damage';
+
+/** Nothing is missing in it, nor in those that were carried over into it. */
+export const isWhole = (recording: Recording): boolean =>
+  recording.end?.reason === 'complete' &&
+  recording.damage.length === 0 &&
+  !recording.notices.some(({ code }) => code === DAMAGE);
 
 type Timed = Exclude<RecordingRecord, HeaderRecord>;
 

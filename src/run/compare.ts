@@ -3,7 +3,7 @@
  */
 import { CASES } from '../cases/index.ts';
 import type { Case, Size } from '../cases/case.ts';
-import { carryOver, originOf } from '../recording/carry.ts';
+import { carryOver, isWhole, originOf } from '../recording/carry.ts';
 import type { Recording } from '../recording/reader.ts';
 import type { ComparisonRecord } from '../recording/schema.ts';
 import type { Build, PreparedBuild } from '../targets/target.ts';
@@ -103,14 +103,17 @@ function comparisonRecord(options: CompareOptions, names: Names): Omit<Compariso
   };
 }
 
-/** The work of a side that was played before is what the other one has to be given, too. */
+/**
+ * The work of a side that was played before is what the other one has to be given, too. What a recording that was cut
+ * has lost of it is not known: then every case is played.
+ */
 function workOf(options: CompareOptions): Pick<RunOptions, 'cases' | 'sizes' | 'seed'> {
   const played = [options.baseline, options.candidate].find((side) => side.kind === 'recording');
   if (!played) return { cases: options.cases ?? CASES, seed: options.seed ?? DEFAULT_SEED };
   const arms = played.recording.arms.map((events) => events.arm).filter((arm) => arm.build === played.build);
   const sizes: Record<string, Size> = Object.fromEntries(arms.map((arm) => [arm.case, arm.size]));
   return {
-    cases: options.cases ?? CASES.filter(({ id }) => Object.hasOwn(sizes, id)),
+    cases: options.cases ?? CASES.filter(({ id }) => !isWhole(played.recording) || Object.hasOwn(sizes, id)),
     seed: options.seed ?? originOf(played.recording).seed,
     sizes,
   };

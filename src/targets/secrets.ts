@@ -11,11 +11,13 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/\b[0-9a-f]{24,}\b/gi, '[id]'],
   [/\b(bearer|basic)\s+[\w.~+/=-]+/gi, `$1 ${SECRET}`],
   [/(mcp-session-id['"]?\s*[:=,]\s*)\S+/gi, '$1[id]'],
-  [/:\/\/[^/\s@]+@/g, `://${SECRET}@`],
+  [/:\/\/[^/\s]+@/g, `://${SECRET}@`],
   // A query may hold a token under any name.
   [/\b(https?:\/\/[^\s?#"'<>]*)\?[^\s"'<>]*/gi, '$1?…'],
   [new RegExp(String.raw`(["']${NAME}["']\s*:\s*)(["']).*?\2`, 'gi'), `$1$2${SECRET}$2`],
   [new RegExp(String.raw`\b(${NAME}=)("[^"]*"|'[^']*'|[^\s"'&;,]+)`, 'gi'), `$1${SECRET}`],
+  // As a header or a log has it: names of several words, since a sentence may have a colon after one.
+  [new RegExp(String.raw`\b((?=[\w.]*[-_])${NAME}:\s*)[^\s"'&;,]+`, 'gi'), `$1${SECRET}`],
   [/\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)(["']?\s*:\s*)[^"'\n]+/gi, `$1$2${SECRET}`],
 ];
 
@@ -44,4 +46,4 @@ export function redactArguments(args: readonly string[]): string[] {
 }
 
 /** A URL as it may be shown: scheme, host and path. */
-export const publicUrl = (text: string): string => text.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//');
+export const publicUrl = (text: string): string => text.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//');

@@ -126,7 +126,7 @@ function untold(
   if (after === 'unmeasured') return nothing(true, why(is));
   if (after === 'fail')
     return nothing(
-      true,
+      is?.allowed == null,
       `It fails (${is?.reason ?? ''}), and whether it did before is not known: ${why(was)}`,
     );
   // The candidate cannot be asked: that may hide what the baseline was seen to do right.

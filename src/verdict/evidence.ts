@@ -158,8 +158,10 @@ function deathOf(events: ArmEvents): Evidence['death'] {
   const record = events.targets.find((target) => target.event === 'died');
   if (!record) return null;
   // Signals that somebody else sends; a crash or an exit of its own is the server's doing.
-  const killed = /\bSIG(KILL|TERM|INT|HUP)\b/.test(record.reason ?? '');
-  return { reason: record.reason ?? 'the server is no longer there', killed };
+  const reason = record.reason ?? 'the server is no longer there';
+  // The server's own last words follow, and may name a signal that it never got.
+  const [how = ''] = reason.split(' Its log ');
+  return { reason, killed: /\bwas ended by SIG(KILL|TERM|INT|HUP)\b/.test(how) };
 }
 
 function cutOf(events: ArmEvents): string | null {

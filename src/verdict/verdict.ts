@@ -2,6 +2,7 @@
  * The verdict: a pure function of the recording, so that it is the same live and offline.
  */
 import { CASES } from '../cases/index.ts';
+import { isWhole } from '../recording/carry.ts';
 import type { ArmEvents, Recording } from '../recording/reader.ts';
 import type { BuildRecord } from '../recording/schema.ts';
 import { allowancesOf, decides } from './allowances.ts';
@@ -38,9 +39,6 @@ export function verdict(recording: Recording): Report {
       : overall(builds, allowances, whole),
   };
 }
-
-const isWhole = (recording: Recording): boolean =>
-  recording.end?.reason === 'complete' && recording.damage.length === 0;
 
 /** A failed claim or a stale allowance decides; else anything promised and not measured leaves the run undecided. */
 function overall(

@@ -76,6 +76,20 @@ describe('a baseline', { concurrency: 2 }, () => {
       assert.equal(textOf(folder, 'base.ndjson'), whole);
     }));
 
+  test('that was cut leaves a candidate undecided that nothing else is wrong with', () =>
+    withTargets(async (folder) => {
+      const lines = (await firstBaseline(folder, BOTH)).trimEnd().split('\n');
+      // The last case is lost; the first one is there to its end.
+      const end = lines.findIndex((line) => line.includes('"type":"arm-end"'));
+      writeFileSync(join(folder, 'base.ndjson'), lines.slice(0, end + 1).join('\n') + '\n');
+      const args = ['compare', 'base.ndjson', 'clean', ...DELETE, '--json', 'report.json'];
+      assert.equal((await cli(args, folder)).code, 3);
+      const { complete, notices, comparison } = reportOf(folder);
+      assert.equal(complete, false);
+      assert.ok(notices.some(({ text }) => /The recording of clean.* was not played to its end/.test(text)));
+      assert.ok(comparison?.changes.every(({ change }) => change !== 'regressed'));
+    }));
+
   test('that was cut before a case was begun is none', () =>
     withTargets(async (folder) => {
       const lines = (await firstBaseline(folder, DELETE)).split('\n');

@@ -92,6 +92,9 @@ test('a refused opening leaves nothing, a declined DELETE leaves the session', (
   );
   const declined = ops({ step: 'open', t: 20 }, { step: 'delete', t: 40, outcome: 'refused', status: 405 });
   assert.deepEqual(expectedAt(declined, [200], forever), ['1..1']);
+  // It does not say that the session is still there: here it has expired before.
+  const late = ops({ step: 'open', t: 20 }, { step: 'delete', t: 9000, outcome: 'refused', status: 405 });
+  assert.deepEqual(expectedAt(late, [9500], { ...forever, idleSeconds: 1 }), ['0..0']);
 });
 
 test('a server that answers without a session id has nothing to keep', () => {

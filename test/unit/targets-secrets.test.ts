@@ -45,6 +45,10 @@ test('arguments keep their names and lose their secrets', () => {
 test('log lines lose what is assigned to a secret name, and a sentence about tokens stays', () => {
   assert.equal(redact('GET http://h/p?key=S3CRET 200'), 'GET http://h/p?… 200');
   assert.equal(redact("db_password='S3CRET S3CRET' ok"), 'db_password=[secret] ok');
+  assert.equal(redact('X-Auth-Token: S3CRET'), 'X-Auth-Token: [secret]');
+  assert.equal(redact('API_KEY: S3CRET, ok'), 'API_KEY: [secret], ok');
+  assert.equal(redact('GET http://u:p@S3CRET@h/x'), 'GET http://[secret]@h/x');
+  assert.equal(publicUrl('ftp://u:p@S3CRET@h/x'), 'ftp://h/x');
   assert.equal(redact('SyntaxError: Unexpected token: }'), 'SyntaxError: Unexpected token: }');
   assert.equal(publicUrl('https://u:p@h/mcp?x=1#y'), 'https://h/mcp');
 });
