@@ -56,7 +56,10 @@ export class PrometheusClient {
     const parsed = addressOf(url);
     const { username, password } = parsed;
     const pair = `${decoded(username)}:${decoded(password)}`;
-    const basic = username === '' && password === '' ? {} : { authorization: `Basic ${btoa(pair)}` };
+    const basic =
+      username === '' && password === ''
+        ? {}
+        : { authorization: `Basic ${Buffer.from(pair, 'utf8').toString('base64')}` };
     this.#base = parsed.origin + parsed.pathname.replace(/\/+$/, '');
     this.shown = publicUrl(this.#base);
     this.#headers = { ...basic, ...headers };

@@ -35,11 +35,13 @@ test('credentials are sent, and shown nowhere', async () => {
       response.end(JSON.stringify(EMPTY));
     },
     async (port) => {
-      const client = clientOf(`http://me:p%40ss@127.0.0.1:${port}/prefix/`, { 'X-Scope-OrgID': 'team' });
+      const client = clientOf(`http://me:p%40ss%E2%82%AC@127.0.0.1:${port}/prefix/`, {
+        'X-Scope-OrgID': 'team',
+      });
       assert.deepEqual(await client.raw('up{job="a"}', 1000.5, 59.2), []);
       assert.equal(client.shown, `http://127.0.0.1:${port}/prefix`);
       const [request] = seen;
-      assert.equal(request?.headers.authorization, `Basic ${btoa('me:p@ss')}`);
+      assert.equal(request?.headers.authorization, `Basic ${Buffer.from('me:p@ss€').toString('base64')}`);
       assert.equal(request.headers['x-scope-orgid'], 'team');
       const url = new URL(request.url ?? '', 'http://x');
       assert.equal(url.pathname, '/prefix/api/v1/query');
