@@ -3,6 +3,7 @@ import { CASES } from '../cases/index.ts';
 import * as catalogue from '../metrics/catalogue.ts';
 import { DEFAULT_IDLE_MAX_SECONDS } from '../ledger/ledger.ts';
 import { TOOL } from '../version.ts';
+import { allowancesIn, verdictOf } from '../verdict/allowances.ts';
 import { CLAIMS } from '../verdict/claims/index.ts';
 import { unmeasured, type Finding } from '../verdict/finding.ts';
 import {
@@ -43,7 +44,7 @@ export function reportOf(read: RunSeries, options: ReportOptions): Report {
     .sort();
   const targets = names.map((name) => knownOf(name, read, options));
   const builds = targets.map((known) => buildOf(known, options));
-  const claims = builds.flatMap((build) => build.cases.flatMap((played) => played.claims));
+  const allowances = allowancesIn(options.allow, builds);
   const complete = !read.cutAtStart && targets.every(({ load }) => !load.isCut);
   const begin = Math.min(...targets.map(({ load }) => load.first));
   return {
@@ -54,13 +55,10 @@ export function reportOf(read: RunSeries, options: ReportOptions): Report {
     complete,
     notices: targets.flatMap((known) => noticesOf(known, read)),
     builds,
-    allowances: Object.entries(options.allow).map(([claim, reason]) => {
-      const found = claims.filter((one) => one.id === claim && one.promised);
-      return { claim, reason, stale: found.length > 0 && found.every(({ status }) => status === 'pass') };
-    }),
+    allowances,
     comparison: null,
     timeline: null,
-    verdict: verdictOf(claims, complete),
+    verdict: verdictOf(builds, allowances, complete),
   };
 }
 
@@ -73,13 +71,6 @@ function knownOf(target: string, read: RunSeries, { policy }: ReportOptions): Kn
 }
 
 const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
-
-function verdictOf(claims: readonly ClaimReport[], whole: boolean): Report['verdict'] {
-  const promised = claims.filter((claim) => claim.promised);
-  if (promised.some((claim) => claim.status === 'fail' && claim.allowed === null)) return 'fail';
-  if (!whole || promised.length === 0) return 'inconclusive';
-  return promised.some((claim) => claim.status === 'unmeasured') ? 'inconclusive' : 'pass';
-}
 
 function buildOf(known: Known, options: ReportOptions): BuildReport {
   const { load, server } = known;

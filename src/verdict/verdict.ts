@@ -5,7 +5,7 @@ import { CASES } from '../cases/index.ts';
 import { isWhole } from '../recording/carry.ts';
 import type { ArmEvents, Recording } from '../recording/reader.ts';
 import type { BuildRecord } from '../recording/schema.ts';
-import { allowancesOf, decides } from './allowances.ts';
+import { allowancesOf, decides, verdictOf } from './allowances.ts';
 import { comparisonOf, comparisonVerdict } from './compare.ts';
 import { claimOf, CLAIMS } from './claims/index.ts';
 import { evidenceOf, type Count, type Evidence } from './evidence.ts';
@@ -36,23 +36,13 @@ export function verdict(recording: Recording): Report {
     timeline: timelineOf(recording, builds),
     verdict: comparison
       ? comparisonVerdict(comparison, allowances, whole)
-      : overall(builds, allowances, whole),
+      : verdictOf(builds, allowances, whole && areKnown(builds)),
   };
 }
 
-/** A failed claim or a stale allowance decides; else anything promised and not measured leaves the run undecided. */
-function overall(
-  builds: readonly BuildReport[],
-  allowances: Report['allowances'],
-  whole: boolean,
-): Report['verdict'] {
-  const cases = builds.flatMap((build) => build.cases);
-  const promised = cases.flatMap((c) => c.claims).filter((claim) => claim.promised);
-  if (promised.some(decides) || allowances.some((one) => one.stale)) return 'fail';
-  const known = cases.every((played) => CASES.some((definition) => definition.id === played.id));
-  if (!whole || !known || promised.length === 0) return 'inconclusive';
-  return promised.some((claim) => claim.status === 'unmeasured') ? 'inconclusive' : 'pass';
-}
+/** A case that this release does not know was not judged whole. */
+const areKnown = (builds: readonly BuildReport[]): boolean =>
+  builds.every((build) => build.cases.every(({ id }) => CASES.some((definition) => definition.id === id)));
 
 function noticesOf(recording: Recording): Report['notices'] {
   const byArm = new Map(recording.arms.map((events) => [events.arm.arm, events.arm]));
