@@ -91,6 +91,16 @@ const survives: Judge = (known) => {
     );
   const gap = gapAtEnd(known);
   if (gap !== null) return unmeasured(gap);
+  const { asked, bad, lost } = load.survival;
+  // A worker that does not know the session answers so as well.
+  if (bad > 0 && bad === lost)
+    return unmeasured(`After the load ${of(lost, asked, 'requests')} got 404: was another worker asked?`);
+  if (bad > 0)
+    return fail(
+      expected,
+      `${of(bad, asked, 'requests')} after the load not so`,
+      'After the load the server no longer serves: a fresh session was not answered with 2xx.',
+    );
   if (load.played(catalogue.clientOpened) + load.played(catalogue.clientRefused) === 0)
     return unmeasured(nothingPlayed(known, 'openings'));
   return pass(expected, `${server.workers.length} workers as before, scraped to the end of the load`);

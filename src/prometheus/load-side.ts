@@ -153,6 +153,15 @@ export class LoadSide {
     return finalOf(this.#answered(status, matching).filter((one) => !isAround(one)));
   }
 
+  /** As `answers`, of the session that k6 plays when its load is over; DELETE may be declined with 405. */
+  get survival(): { readonly asked: number; readonly bad: number; readonly lost: number } {
+    const matching = { stage: SURVIVAL.name };
+    const asked = this.answers('', matching);
+    const declined = this.answers('405', { ...matching, method: 'DELETE' });
+    const bad = asked - this.answers('2', matching) - declined;
+    return { asked, bad, lost: this.answers('404', matching) };
+  }
+
   #answered(status: string, matching: Matching): readonly Series[] {
     return this.of(catalogue.clientRequests, matching).filter(
       ({ labels }) => labels.status?.startsWith(status) === true,

@@ -160,7 +160,28 @@ describe('what a server may not be judged by', () => {
     const read = sampled({ ...honest, keeps: always });
     const allow = { 'delete.deregisters': 'known', 'retention.holds': 'known' };
     assert.equal(reportOf(read, { ...options, allow }).verdict, 'pass');
-    assert.equal(reportOf(sampled(honest), { ...options, allow }).allowances[0]?.stale, true);
+    const stale = reportOf(sampled(honest), { ...options, allow });
+    assert.equal(stale.allowances[0]?.stale, true);
+    assert.equal(stale.verdict, 'fail');
+  });
+
+  it('a session after the load tells whether it still serves', () => {
+    const read = sampled({ ...honest, k6: { begun: 8, finished: 8 } });
+    const [one] = read.load.filter(
+      ({ labels }) => labels.stage === 'survival' && labels.method === 'DELETE' && labels.status === '200',
+    );
+    assert.ok(one);
+    for (const [method, status, wanted] of [
+      ['POST', '500', 'fail'],
+      ['POST', '503', 'fail'],
+      ['POST', '404', 'unmeasured'],
+      ['DELETE', '405', 'pass'],
+    ] as const) {
+      const answered = { ...one, labels: { ...one.labels, method, status } };
+      const report = reportOf({ ...read, load: [...read.load, answered] }, options);
+      assert.equal(statusOf(report, 'survival.serves-after'), wanted, `${method} ${status}`);
+      if (wanted === 'fail') assert.equal(report.verdict, 'fail');
+    }
   });
 });
 
