@@ -109,6 +109,7 @@ async function firstLook(script: Script): Promise<Told> {
   // Discarding follows the answer.
   await delay(DEFAULT_LAG_MS / 1000);
   const counted = await count(script.options);
+  requireSeen(before, counted, opened);
   const settings = settingsOf(script, counted);
   const isAlone = shareHere().count === 1;
   const isSessionless = opened.outcome === 'ok' && opened.sid !== true;
@@ -132,6 +133,16 @@ async function firstLook(script: Script): Promise<Told> {
     workers,
     isMeasured,
   };
+}
+
+/** What was just opened must have been registered where METRICS looks. */
+function requireSeen(before: Counted | null, after: Counted | null, { outcome, sid }: Op): void {
+  if (before === null || after === null || outcome !== 'ok' || sid !== true) return;
+  // After a restart in between counts begin anew.
+  if (before.workers !== after.workers || after.registrations > before.registrations) return;
+  throw new Error(
+    'METRICS did not see the session that was just opened: it shows another server, an old snapshot, or not every worker.',
+  );
 }
 
 /** Checks are told apart by a tag that the command line can take away. */

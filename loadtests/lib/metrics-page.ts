@@ -15,6 +15,7 @@ import type { Metric } from '../../src/metrics/metric.ts';
 /** What the probes of one target counted, summed over workers and managers. */
 export interface Counted {
   readonly registered: number;
+  readonly registrations: number;
   readonly remnants: number;
   /** Registered, less what was at the start, was registered and was removed since; 0 where counts can be trusted. */
   readonly identityDrift: number;
@@ -65,6 +66,7 @@ function countedOf(samples: readonly Sample[]): Counted {
   const expected = sum(sessionsRegisteredAtStart) + sum(sessionRegistrations) - sum(sessionRemovals);
   return {
     registered: sum(sessionsRegistered),
+    registrations: sum(sessionRegistrations),
     remnants: sum(sessionRemnants),
     identityDrift: sum(sessionsRegistered) - expected,
     idleTimeoutSeconds: bound(sessionIdleTimeout),

@@ -87,3 +87,19 @@ test('bad input is one sentence, before anything is sent', async (t) => {
   }
   assert.equal((await counts()).registrations, 0);
 });
+
+test('counts of another process, or of an old snapshot, are refused before the load', async (t) => {
+  const [leaking, idle, stale] = await Promise.all([
+    served(t, 'suspect', {}, suspectConfig('delete-keeps-entry')),
+    served(t, 'suspect', {}, suspectConfig(null)),
+    served(t, 'suspect', {}, suspectConfig('probe-stale')),
+  ]);
+  for (const [url, metrics] of [
+    [leaking.url, idle.metrics],
+    [stale.url, stale.metrics],
+  ] as const) {
+    const ran = await ranBy('stand-in', 'delete', { TARGET: url, METRICS: metrics, SESSIONS: '5' });
+    assert.equal(ran.code, 108, ran.stdout);
+    assert.match(ran.stderr, /METRICS did not see the session that was just opened/);
+  }
+});
