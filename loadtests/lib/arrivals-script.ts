@@ -21,7 +21,7 @@ import type { CaseScript } from './case-script.ts';
 import { judge, thresholdsOf } from './checks.ts';
 import { add, begun, beyond, finished, growth, tagsHere, type Op } from './ledger.ts';
 import { commonOptions } from './k6-options.ts';
-import { readOptions, secondsOf } from './options.ts';
+import { readOptions, secondsOf, type ScriptOptions } from './options.ts';
 import { delay, playPlan, type Playing } from './player.ts';
 import { note, settled } from './registry.ts';
 import { summary, type Summarized } from './summary.ts';
@@ -82,12 +82,21 @@ function scriptOf(defaults: Defaults): CaseScript {
     setup: () => setUp(script),
     play: (told) => arrive(script, told, { seed, rate, mix, sessions: sessions ?? Infinity }),
     teardown: async (told) => {
-      const reading = options.metrics === null || shareHere().count > 1 ? null : await settled(options);
-      if (reading !== null) note(READING, reading, told);
+      if (options.metrics !== null && shareHere().count === 1) await read(options, told);
       await survive(script, told);
     },
     handleSummary: (data) => summary(data, summarized),
   };
+}
+
+/** Whether the server still serves is asked also where its registry cannot be read any more. */
+async function read(options: ScriptOptions, told: Told): Promise<void> {
+  try {
+    const reading = await settled(options);
+    if (reading !== null) note(READING, reading, told);
+  } catch (error) {
+    console.warn(error instanceof Error ? error.message : String(error));
+  }
 }
 
 interface Pace {

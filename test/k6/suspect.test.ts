@@ -103,3 +103,12 @@ test('counts of another process, or of an old snapshot, are refused before the l
     assert.match(ran.stderr, /METRICS did not see the session that was just opened/);
   }
 });
+
+test('a registry that cannot be read any more at the end of a mix leaves a report', async (t) => {
+  const { url, metrics } = await served(t, 'suspect', {}, suspectConfig('probe-dies'));
+  const env = { TARGET: url, METRICS: metrics, RATE: '20', SESSIONS: '40' };
+  const ran = await ranBy('stand-in', 'mixed', env);
+  assert.deepEqual([ran.code, ran.report?.verdict], [99, 'inconclusive'], ran.stderr);
+  const survival = ran.played?.claims.find(({ id }) => id === 'survival.serves-after');
+  assert.equal(survival?.status, 'pass');
+});
