@@ -24,6 +24,15 @@ function holds(pid: number | undefined, path: string): boolean {
   });
 }
 
+test('a full disk under the output is one sentence and exit code 3', onLinux, async () => {
+  const child = spawn('sh', ['-c', 'exec "$@" >/dev/full', 'sh', ...COMMAND, 'report', RECORDING]);
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += String(chunk)));
+  const [code] = (await once(child, 'close')) as [number];
+  assert.equal(code, 3);
+  assert.match(said, /^error: cannot write the output: the disk is full \(ENOSPC\)\.\n$/);
+});
+
 describe('a pipe that nobody writes to', { concurrency: 2, ...onLinux }, () => {
   const commands: string[][] = [
     ['report', 'pipe'],
