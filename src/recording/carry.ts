@@ -43,7 +43,11 @@ export function carryOver(recorder: Recorder, recording: Recording, options: Car
   for (const text of recording.damage)
     recorder.write({ type: 'notice', code: DAMAGE, text: `The recording of ${as} is damaged: ${text}.` });
   if (recording.end?.reason !== 'complete')
-    recorder.write({ type: 'notice', code: DAMAGE, text: `The recording of ${as} was not played to its end.` });
+    recorder.write({
+      type: 'notice',
+      code: DAMAGE,
+      text: `The recording of ${as} was not played to its end.`,
+    });
 }
 
 /** Code of the notices that tell what a carried recording lacks: what holds it is no more whole than it. */
