@@ -22,6 +22,8 @@ export interface Told {
   readonly promised: readonly ClaimId[];
   readonly notPromised: readonly NotPromised[];
   readonly baseline: number;
+  /** Expired before the load, since the processes began. */
+  readonly expirations: number;
   /** Of the baseline, entries whose transport had ended. */
   readonly remnants: number;
   /** Of the baseline, what was not this script's own first look. */
@@ -120,7 +122,7 @@ async function firstLook(script: Script): Promise<Told> {
     const isBounded = settings.idleTimeoutSeconds !== undefined || settings.maxSessions !== undefined;
     expectAnswer('abandon.bounded', isBounded);
   }
-  const { registered: baseline = 0, remnants = 0, workers = '' } = counted ?? {};
+  const { registered: baseline = 0, expirations = 0, remnants = 0, workers = '' } = counted ?? {};
   const run = exec.test.options.tags?.['run'] ?? script.options.run;
   return {
     run,
@@ -128,6 +130,7 @@ async function firstLook(script: Script): Promise<Told> {
     promised,
     notPromised,
     baseline,
+    expirations,
     remnants,
     strangers: before?.registered ?? 0,
     workers,

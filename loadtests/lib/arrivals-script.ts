@@ -19,11 +19,11 @@ import {
 } from './around.ts';
 import type { CaseScript } from './case-script.ts';
 import { judge, thresholdsOf } from './checks.ts';
-import { add, begun, beyond, finished, growth, tagsHere, type Op } from './ledger.ts';
+import { add, begun, beyond, finished, growth, tagsHere, unexpired, type Op } from './ledger.ts';
 import { commonOptions } from './k6-options.ts';
 import { readOptions, secondsOf, type ScriptOptions } from './options.ts';
 import { delay, playPlan, type Playing } from './player.ts';
-import { note, settled } from './registry.ts';
+import { leaveOpen, note, settled } from './registry.ts';
 import { summary, type Summarized } from './summary.ts';
 
 export interface Defaults {
@@ -35,13 +35,17 @@ export interface Defaults {
   readonly duration: string;
 }
 
-const CLAIMS: readonly ClaimId[] = [
-  'delete.accepted',
-  'delete.deregisters',
-  'reject.refused',
+/** Of kinds that do not arrive nothing is asked. */
+const claimsOf = (mix: Mix): readonly ClaimId[] => [
+  ...(DELETING.some((kind) => (mix[kind] ?? 0) > 0)
+    ? (['delete.accepted', 'delete.deregisters'] as const)
+    : []),
+  ...((mix.reject ?? 0) > 0 ? (['reject.refused'] as const) : []),
   'identity.holds',
   'survival.serves-after',
 ];
+/** Kinds whose sessions end by DELETE. */
+const DELETING = ['delete', 'keep-alive', 'over-cap'] as const;
 /** What is registered is read once, when the load is over. */
 const READING = 'end';
 /** k6 takes whole numbers of arrivals: so many in so long a time. */
@@ -57,15 +61,10 @@ function scriptOf(defaults: Defaults): CaseScript {
   const options = readOptions(__ENV);
   // Refusals are what is asked for.
   http.setResponseCallback(http.expectedStatuses({ min: 100, max: 599 }));
-  const { idleTimeout, cap, seed, sessions, mix } = options;
+  const { seed, sessions, mix } = options;
   const rate = options.rate ?? defaults.rate;
   const vus = options.vus ?? Math.ceil(rate * VUS_PER_RATE) + 10;
-  const settings = {
-    ...(idleTimeout !== null && { idleTimeoutSeconds: idleTimeout }),
-    ...(cap !== null && { maxSessions: cap }),
-  };
-  const { id, title } = defaults;
-  const script: Script = { id, title, claims: CLAIMS, settings, endpoint: endpointOf(options), options };
+  const script = describe(defaults, options);
   const counted = sessions === null ? null : `${Math.ceil(sessions / rate) + 1}s`;
   const duration = options.duration ?? counted ?? defaults.duration;
   const readings = options.metrics === null ? [] : [READING];
@@ -87,6 +86,15 @@ function scriptOf(defaults: Defaults): CaseScript {
     },
     handleSummary: (data) => summary(data, summarized),
   };
+}
+
+function describe({ id, title }: Defaults, options: ScriptOptions): Script {
+  const { idleTimeout, cap, mix } = options;
+  const settings = {
+    ...(idleTimeout !== null && { idleTimeoutSeconds: idleTimeout }),
+    ...(cap !== null && { maxSessions: cap }),
+  };
+  return { id, title, claims: claimsOf(mix), settings, endpoint: endpointOf(options), options };
 }
 
 /** Whether the server still serves is asked also where its registry cannot be read any more. */
@@ -153,6 +161,10 @@ async function arrive(
 function tell(told: Told, kind: string, op: Op): void {
   add(op, { case: kind });
   judge(op, told);
+  leaveOpen(op, told.promised);
   const change = growth(op);
-  if (change !== 0) beyond.add(-change, { reading: READING });
+  if (change === 0) return;
+  beyond.add(-change, { reading: READING });
+  // A DELETE that is answered with 404 came after the expiry, which the registry counts.
+  if (op.status !== 404) unexpired.add(-change, { reading: READING });
 }

@@ -26,7 +26,7 @@ import { add, begun, beyond, finished, growth, race, tagsHere, type Op } from '.
 import { commonOptions } from './k6-options.ts';
 import { readOptions, type ScriptOptions } from './options.ts';
 import { delay, deleteSession, playPlan, type Playing } from './player.ts';
-import { expired, note, settled } from './registry.ts';
+import { expired, leaveOpen, note, settled } from './registry.ts';
 import { scheduleOf, type Item, type Lane, type Schedule } from './schedule.ts';
 import type { Session } from './session.ts';
 import { summary, type Summarized, type SummaryData } from './summary.ts';
@@ -204,6 +204,8 @@ function tell({ readings, schedule }: Parts, told: Told, lane: Lane, op: Op): vo
     if (op.step === 'open' && op.stage === 'race' && op.outcome === 'ok') race.add(1);
     if (op.step === 'delete' && op.stage === 'make-room' && op.outcome === 'ok') race.add(-1);
   }
+  if (shareHere().count > 1) return;
+  leaveOpen(op, told.promised);
   const change = growth(op);
   if (change === 0) return;
   // What a lenient server opened was deleted again: whether that works is not a refusal's matter.

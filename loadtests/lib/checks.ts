@@ -16,6 +16,8 @@ import {
   RACE,
   REGISTERED,
   REMNANTS,
+  READINGS,
+  UNEXPIRED,
   type Op,
 } from './ledger.ts';
 
@@ -105,6 +107,8 @@ export function thresholdsOf({ claims, readings, mayExpire, cap }: ThresholdsOf)
   if (claims.includes('over-cap.exact')) thresholds[RACE] = ['count==0'];
   for (const reading of readings) {
     thresholds[ofReading(BEYOND, reading)] = [beyondAllowed(claims, reading, mayExpire)];
+    if (mayExpire) thresholds[ofReading(UNEXPIRED, reading)] = ['count<=0'];
+    thresholds[ofReading(READINGS, reading)] = ['count>=0'];
     thresholds[ofReading(REGISTERED, reading)] = [cap === undefined ? 'value>=0' : `value<=${cap}`];
     thresholds[ofReading(REMNANTS, reading)] = ['value>=0'];
   }

@@ -1,11 +1,24 @@
 /** What became of each claim, from k6's counters alone: pass, fail, or unmeasured with the reason. */
 import { SAYS, type ClaimId } from '../../src/cases/claims.ts';
 import { DELETE_DECLINED, misrouted } from '../../src/cases/obstacles.ts';
+import { clientUncertain } from '../../src/metrics/catalogue.ts';
 import type { ClaimReport } from '../../src/verdict/schema.ts';
 import type { Script, Told } from './around.ts';
 import { ASKED, ofCheck, ofClaim, ofReading, UNANSWERED } from './checks.ts';
 import { READ_AT } from './claims.ts';
-import { BEYOND, DECLINED, DELETES, FOLLOWED, IDENTITY, LOST, RACE, REGISTERED, REMNANTS } from './ledger.ts';
+import {
+  BEYOND,
+  DECLINED,
+  DELETES,
+  FOLLOWED,
+  IDENTITY,
+  LOST,
+  RACE,
+  READINGS,
+  REGISTERED,
+  REMNANTS,
+  UNEXPIRED,
+} from './ledger.ts';
 
 /** Values of k6's metrics; 0 where there is none. @param value default: count */
 export type Values = (metric: string, value?: string) => number;
@@ -84,8 +97,10 @@ function findingOf(id: ClaimId, values: Values, told: Told, played: Findable): F
   const [passes, fails] = [values(ofCheck(id), 'passes'), values(ofCheck(id), 'fails')];
   const unanswered = values(ofClaim(UNANSWERED, id));
   if (id === 'over-cap.exact') return exactFinding(values, told, asked, unanswered, played);
-  if (id === 'abandon.alive-within-timeout' && values(ofReading(BEYOND, 'settle')) < 0)
-    return failed('all still registered', `${-values(ofReading(BEYOND, 'settle'))} are not`, SAYS[id]);
+  const missing = values(ofReading(READINGS, 'settle')) > 0 ? -values(ofReading(BEYOND, 'settle')) : 0;
+  // What got no answer may never have been opened.
+  if (id === 'abandon.alive-within-timeout' && missing > values(clientUncertain.name))
+    return failed('all still registered', `${missing} are not`, SAYS[id]);
   if (fails > 0)
     return failed('every answer agrees', `${fails} of ${passes + fails} answers contradict it`, SAYS[id]);
   if (unanswered > 0) return unmeasured(`${unanswered} of ${asked} requests got no answer.`);
@@ -143,6 +158,16 @@ function registryFinding(
   if (drift < 0 && !mayExpire)
     return unmeasured(
       `${-drift} sessions that should be registered are not: the counts do not fit what was played.`,
+    );
+  const unanswered = told.strangers > 0 ? 0 : values(ofClaim(UNANSWERED, id));
+  if (unanswered > 0)
+    return unmeasured(
+      `${unanswered} openings or DELETEs got no answer: if they did nothing, as many kept sessions stay unseen.`,
+    );
+  const hidden = mayExpire ? values(ofReading(UNEXPIRED, found)) : 0;
+  if (hidden > 0)
+    return unmeasured(
+      `${hidden} of the sessions that are registered are more than DELETEs and expirations leave: they may be kept behind as many that expired.`,
     );
   if (told.strangers > 0)
     return unmeasured(

@@ -53,6 +53,10 @@ const requests = new Counter(clientRequests.name);
 
 /** Registered beyond what was expected, by reading: what was opened counts against what was registered. */
 export const BEYOND = 'mcp_k6_beyond_expected';
+/** The same, with what expired taken off what was expected: no kept session hides behind one that expired. */
+export const UNEXPIRED = 'mcp_k6_beyond_unexpired';
+/** Readings that were made, of the processes that were there before. */
+export const READINGS = 'mcp_k6_readings';
 export const REGISTERED = 'mcp_k6_registered';
 export const REMNANTS = 'mcp_k6_remnants';
 export const IDENTITY = 'mcp_k6_identity_drift';
@@ -68,6 +72,8 @@ export const DECLINED = 'mcp_k6_deletes_declined';
 export const BEGUN = partsBegun.name;
 export const FINISHED = partsFinished.name;
 export const beyond = new Counter(BEYOND);
+export const unexpired = new Counter(UNEXPIRED);
+export const readings = new Counter(READINGS);
 export const registered = new Gauge(REGISTERED);
 export const remnants = new Gauge(REMNANTS);
 export const identity = new Counter(IDENTITY);
@@ -84,7 +90,7 @@ const OVER_CAP_STATUS = 503;
 /** Steps that send nothing. */
 const SILENT: readonly StepName[] = ['drop', 'hold', 'wait', 'resume'];
 
-const isOpening = ({ step }: Op): boolean => step === 'open' || step === 'refuse';
+export const isOpening = ({ step }: Op): boolean => step === 'open' || step === 'refuse';
 
 let own: Tags = {};
 let shared: Tags | null = null;

@@ -2,6 +2,7 @@
 import {
   probeSupported,
   serverStartTime,
+  sessionExpirations,
   sessionIdleTimeout,
   sessionLimit,
   sessionRegistrations,
@@ -16,6 +17,8 @@ import type { Metric } from '../../src/metrics/metric.ts';
 export interface Counted {
   readonly registered: number;
   readonly registrations: number;
+  /** Sessions that ended by idle expiry, since the processes began. */
+  readonly expirations: number;
   readonly remnants: number;
   /** Registered, less what was at the start, was registered and was removed since; 0 where counts can be trusted. */
   readonly identityDrift: number;
@@ -67,6 +70,7 @@ function countedOf(samples: readonly Sample[]): Counted {
   return {
     registered: sum(sessionsRegistered),
     registrations: sum(sessionRegistrations),
+    expirations: sum(sessionExpirations),
     remnants: sum(sessionRemnants),
     identityDrift: sum(sessionsRegistered) - expected,
     idleTimeoutSeconds: bound(sessionIdleTimeout),

@@ -4,7 +4,7 @@ import type { ClaimId } from '../../src/cases/claims.ts';
 import { DEFAULT_SLACK_MS } from '../../src/ledger/policy.ts';
 import { haveRead, leftUnanswered } from './checks.ts';
 import { READ_AT } from './claims.ts';
-import { beyond, identity, registered, remnants } from './ledger.ts';
+import { beyond, identity, isOpening, readings, registered, remnants, unexpired, type Op } from './ledger.ts';
 import { readPage, type Counted } from './metrics-page.ts';
 import type { ScriptOptions } from './options.ts';
 import { delay } from './player.ts';
@@ -64,11 +64,18 @@ export async function expired(source: Source, floor: number, idleSeconds: number
 /** What a reading is held against. */
 export interface Before {
   readonly baseline: number;
+  readonly expirations: number;
   readonly remnants: number;
   readonly workers: string;
   /** Of the baseline, what others had opened. */
   readonly strangers: number;
   readonly promised: readonly ClaimId[];
+}
+
+/** What got no answer may have changed the registry or not: no reading can tell that nothing is kept. */
+export function leaveOpen(op: Op, promised: readonly ClaimId[]): void {
+  const changes = isOpening(op) || op.step === 'delete';
+  if (changes && op.outcome === 'broken') leftUnanswered(promised.filter((claim) => READ_AT[claim]));
 }
 
 /** Turns a reading into metrics. One of other processes than before tells nothing, and so is no evidence. */
@@ -78,7 +85,10 @@ export function note(reading: string, counted: Counted, before: Before): void {
     return;
   }
   const tags = { reading };
-  beyond.add(counted.registered - before.baseline, tags);
+  const more = counted.registered - before.baseline;
+  readings.add(1, tags);
+  beyond.add(more, tags);
+  unexpired.add(more + counted.expirations - before.expirations, tags);
   registered.add(counted.registered, tags);
   remnants.add(Math.max(0, counted.remnants - before.remnants), tags);
   identity.add(Math.abs(counted.identityDrift));

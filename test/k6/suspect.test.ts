@@ -1,6 +1,7 @@
 /** The load scripts without k6: their logic over real sockets, with stand-ins for k6's modules. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { eventually } from '../fixtures/servers/speaker.ts';
 import { measure, statuses, suspectConfig } from '../support/measure.ts';
 import { ranBy } from '../support/k6/run.ts';
 import { environmentOf, SCRIPTED } from '../support/k6/scripts.ts';
@@ -43,6 +44,28 @@ describe('on a clean server', { concurrency: 2 }, () => {
       assert.equal(registered, ran.played?.ledger.abandoned);
       assert.ok(registered > 0);
     });
+});
+
+// The idle timeout passes within the load: sessions that were abandoned at its beginning expire.
+const EXPIRING = { idleTimeoutSeconds: 2 };
+const ARRIVALS = { RATE: '20', SESSIONS: '80', MIX: 'delete=5,abandon=3' };
+
+test('mixed: sessions that expire hide none that are kept', async (t) => {
+  const { url, metrics } = await served(t, 'suspect', EXPIRING, suspectConfig('delete-keeps-one-in'));
+  const ran = await ranBy('stand-in', 'mixed', { ...ARRIVALS, TARGET: url, METRICS: metrics });
+  assert.equal(ran.code, 99, ran.stderr);
+  assert.notEqual(ran.report?.verdict, 'pass');
+  const claim = ran.played?.claims.find(({ id }) => id === 'delete.deregisters');
+  assert.match(claim?.reason ?? '', /more than DELETEs and expirations leave|are kept that should be gone/);
+});
+
+test('mixed: expiry of what was abandoned accuses nobody, and kinds that do not arrive are not asked for', async (t) => {
+  const { url, metrics, counts } = await served(t, 'suspect', EXPIRING, suspectConfig(null));
+  for (const MIX of [ARRIVALS.MIX, 'abandon=1']) {
+    const ran = await ranBy('stand-in', 'mixed', { ...ARRIVALS, MIX, TARGET: url, METRICS: metrics });
+    assert.deepEqual([ran.code, ran.report?.verdict], [0, 'pass'], ran.stderr);
+    await eventually('all have expired', async () => (await counts()).registered === 0);
+  }
 });
 
 test('without METRICS the registry is not promised, and says why', async (t) => {
