@@ -35,6 +35,9 @@ export interface Defaults {
   readonly duration: string;
 }
 
+/** Kinds whose sessions end by DELETE. */
+const DELETING = ['delete', 'keep-alive', 'over-cap'] as const;
+
 /** Of kinds that do not arrive nothing is asked. */
 const claimsOf = (mix: Mix): readonly ClaimId[] => [
   ...(DELETING.some((kind) => (mix[kind] ?? 0) > 0)
@@ -44,8 +47,6 @@ const claimsOf = (mix: Mix): readonly ClaimId[] => [
   'identity.holds',
   'survival.serves-after',
 ];
-/** Kinds whose sessions end by DELETE. */
-const DELETING = ['delete', 'keep-alive', 'over-cap'] as const;
 /** What is registered is read once, when the load is over. */
 const READING = 'end';
 /** k6 takes whole numbers of arrivals: so many in so long a time. */

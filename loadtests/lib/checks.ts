@@ -14,9 +14,9 @@ import {
   LOST,
   lost,
   RACE,
+  READINGS,
   REGISTERED,
   REMNANTS,
-  READINGS,
   UNEXPIRED,
   type Op,
 } from './ledger.ts';

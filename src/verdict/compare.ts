@@ -3,6 +3,7 @@
  * A count that differs is a change and not a measure of chance: the same sessions were played against both.
  */
 import type { Recording } from '../recording/reader.ts';
+import { decides } from './allowances.ts';
 import { CLAIMS } from './claims/index.ts';
 import { performanceOf } from './performance.ts';
 import type {
@@ -126,7 +127,7 @@ function untold(
   if (after === 'unmeasured') return nothing(true, why(is));
   if (after === 'fail')
     return nothing(
-      is?.allowed == null,
+      is !== undefined && decides(is),
       `It fails (${is?.reason ?? ''}), and whether it did before is not known: ${why(was)}`,
     );
   // The candidate cannot be asked: that may hide what the baseline was seen to do right.

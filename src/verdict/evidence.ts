@@ -157,10 +157,10 @@ interface Before {
 function deathOf(events: ArmEvents): Evidence['death'] {
   const record = events.targets.find((target) => target.event === 'died');
   if (!record) return null;
-  // Signals that somebody else sends; a crash or an exit of its own is the server's doing.
   const reason = record.reason ?? 'the server is no longer there';
   // The server's own last words follow, and may name a signal that it never got.
   const [how = ''] = reason.split(' Its log ');
+  // Signals that somebody else sends; a crash or an exit of its own is the server's doing.
   return { reason, killed: /\bwas ended by SIG(KILL|TERM|INT|HUP)\b/.test(how) };
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { CASES } from '../../src/cases/index.ts';
 import { reportSchema, type Report } from '../../src/verdict/schema.ts';
 import { startSuspect } from '../fixtures/servers/suspect.ts';
 import { cli, inFolder, oneSentence } from '../support/cli.ts';
@@ -88,6 +89,10 @@ describe('a baseline', { concurrency: 2 }, () => {
       assert.equal(complete, false);
       assert.ok(notices.some(({ text }) => /The recording of clean.* was not played to its end/.test(text)));
       assert.ok(comparison?.changes.every(({ change }) => change !== 'regressed'));
+      // What it has lost is not known, so that every case is played.
+      await cli(['compare', 'base.ndjson', 'broken', '--json', 'report.json'], folder);
+      const candidate = reportOf(folder).builds.find(({ name }) => name.startsWith('broken'));
+      assert.equal(candidate?.cases.length, CASES.length);
     }));
 
   test('that was cut before a case was begun is none', () =>

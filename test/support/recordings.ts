@@ -4,6 +4,7 @@ import { assemble, type Recording } from '../../src/recording/reader.ts';
 import {
   RECORDING_SCHEMA,
   type ArmRecord,
+  type BuildRecord,
   type HeaderRecord,
   type ManagerSample,
   type SampleRecord,
@@ -32,6 +33,18 @@ export const ARM: ArmRecord = {
   size: { sessions: 1, warmUp: 0, concurrency: 1 },
   promised: [],
   notPromised: [],
+};
+
+export const BUILD: BuildRecord = {
+  type: 'build',
+  t: 0,
+  build: ARM.build,
+  kind: 'python',
+  sdk: null,
+  version: null,
+  packages: {},
+  config: {},
+  abilities: { probe: true, pid: true, settings: [] },
 };
 
 export const lines = (...records: readonly object[]): string[] =>

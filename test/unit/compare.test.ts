@@ -70,6 +70,17 @@ describe('one claim', () => {
     });
 });
 
+test('a failure that is allowed is not open where it is not known whether it is new', () => {
+  for (const [allowed, open] of [
+    ['it is known', false],
+    [null, true],
+  ] as const) {
+    const failing = claimOf('delete.0', { status: 'fail', allowed });
+    const young = buildOf('new', [caseOf('delete', [failing])]);
+    assert.equal(compared(build('old', ['unmeasured']), young).changes[0]?.open, open);
+  }
+});
+
 const statuses = fc.array(fc.constantFrom(...STATUSES), { minLength: 1, maxLength: 8 });
 const pairs = fc.array(fc.tuple(fc.constantFrom(...STATUSES), fc.constantFrom(...STATUSES)), {
   minLength: 1,

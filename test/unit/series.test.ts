@@ -5,23 +5,12 @@ import fc from 'fast-check';
 import type { ManagerSample, SampleRecord } from '../../src/recording/schema.ts';
 import { seriesOf, type ArmSeries } from '../../src/verdict/series.ts';
 import { thin } from '../../src/verdict/thin.ts';
-import { manager, recordingOf, sample } from '../support/recordings.ts';
+import { BUILD, manager, recordingOf, sample } from '../support/recordings.ts';
 
 const MOST = 1200;
 
 async function drawn(...records: readonly object[]): Promise<ArmSeries> {
-  const build = {
-    type: 'build',
-    t: 0,
-    build: 'b',
-    kind: 'python',
-    sdk: null,
-    version: null,
-    packages: {},
-    config: {},
-  };
-  const abilities = { probe: true, pid: true, settings: [] };
-  const [series] = seriesOf(await recordingOf({ ...build, abilities }, ...records));
+  const [series] = seriesOf(await recordingOf(BUILD, ...records));
   assert.ok(series);
   const columns = [
     series.registered,

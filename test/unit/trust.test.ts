@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ArmEvents } from '../../src/recording/reader.ts';
+import { assemble, type ArmEvents } from '../../src/recording/reader.ts';
 import type { ManagerSample, OpRecord, SampleRecord } from '../../src/recording/schema.ts';
 import { distrustOf, keepsNoSessions, misroutingOf } from '../../src/verdict/trust.ts';
-import { manager } from '../support/recordings.ts';
+import { verdict } from '../../src/verdict/verdict.ts';
+import { ARM, BUILD, HEADER, lines, manager } from '../support/recordings.ts';
 
 const sample = (t: number, ...managers: ManagerSample[]): SampleRecord => ({
   type: 'sample',
@@ -96,4 +97,17 @@ test('a server without session ids keeps no sessions', () => {
   assert.equal(keepsNoSessions(events([op('a', { sid: false })])), true);
   assert.equal(keepsNoSessions(events([op('a', { sid: false }), op('b')])), false);
   assert.equal(keepsNoSessions(events([])), false);
+});
+
+test('a server that was killed is told by how it ended, not by what its log says', async () => {
+  const arm = { ...ARM, promised: ['survival.serves-after'] };
+  const survival = async (reason: string): Promise<string | undefined> => {
+    const died = { type: 'target', t: 50, arm: ARM.arm, event: 'died', reason };
+    const { builds } = verdict(await assemble(lines(HEADER, BUILD, arm, died)));
+    return builds[0]?.cases[0]?.claims.find(({ id }) => id === 'survival.serves-after')?.status;
+  };
+  const log = 'Its log says: TypeError: lost a worker (SIGTERM was not handled)';
+  assert.equal(await survival(`the server ended with exit code 1. ${log}`), 'fail');
+  assert.equal(await survival(`the server was ended by SIGSEGV. ${log}`), 'fail');
+  assert.equal(await survival('the server was ended by SIGKILL. Its log gives no reason.'), 'unmeasured');
 });
